@@ -1,0 +1,208 @@
+/// ir.h - block IR: typed SSA in structured regions.
+///
+/// Values are scalars, pointers and blocks of them. An operation lists operands, results,
+/// attributes and regions; FOR, WHILE and IF own regions and carry values explicitly. Threads do
+/// not exist here until layouts are assigned (IrValue.layout). Everything is in the function's
+/// arena. Read ops.def for the meaning of each operation, verify.c for the exact rules.
+#ifndef NEWT_IR_IR_H
+#define NEWT_IR_IR_H
+#include "sema/type.h"
+#include "support/diag.h"
+
+typedef enum IrCode {
+#define OP(ID, mnemonic, surface, rule, cls, effects, attr, doc) IR_##ID,
+#include "ops.def"
+#undef OP
+    IR_CODE_COUNT
+} IrCode;
+
+typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE, OPCLASS_MEMORY, OPCLASS_ATOMIC,
+               OPCLASS_REDUCE, OPCLASS_SCAN, OPCLASS_DOT, OPCLASS_CONTROL, OPCLASS_LAYOUT, OPCLASS_DEBUG } OpClass;
+typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
+typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
+               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER } AttrKind;
+typedef enum { RULE_NONE, RULE_FLOAT1, RULE_ANY1, RULE_INT1, RULE_FPRED, RULE_ARITH2, RULE_DIV2, RULE_IDIV2, RULE_REM2,
+               RULE_BIT2, RULE_SHIFT2, RULE_CMP2, RULE_MINMAX2, RULE_FLOAT2, RULE_UMULHI2, RULE_FMA3, RULE_CLAMP3,
+               RULE_SELECT3 } TypeRule;
+
+typedef struct IrOpInfo {
+    const char *mnemonic, *surface;
+    TypeRule rule;
+    OpClass cls;
+    OpEffect effects;
+    AttrKind attr;
+    const char *doc;
+} IrOpInfo;
+extern const IrOpInfo ir_op_info[IR_CODE_COUNT];
+
+typedef struct IrOp IrOp;
+typedef struct IrBlock IrBlock;
+typedef struct IrValue IrValue;
+struct Layout;
+
+struct IrValue {
+    const Type *type;
+    const struct Layout *layout;  ///< NULL until assigned, and for scalars (held by every thread)
+    IrOp *def;                    ///< NULL: an argument of `block`
+    IrBlock *block;
+    uint32_t index;               ///< among def's results or block's arguments
+    uint32_t id;                  ///< dense within the function: index of side tables
+    Sym hint;                     ///< the user's name for it, or NULL
+    IrValue *forward;             ///< set by ir_replace until ir_apply_replacements
+};
+
+struct IrBlock {
+    IrValue **args;
+    uint32_t argc;
+    IrOp *first, *last;
+    IrOp *parent;                 ///< NULL: the function's body
+};
+
+typedef struct IrConst {
+    bool is_float;
+    int64_t i;                    ///< ints, bools and pointers (uint64 by its bits); normalised to the type's range
+    double f;                     ///< floats, already rounded to the type
+} IrConst;
+
+typedef enum { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CV, CACHE_WB, CACHE_CS, CACHE_WT } IrCache;
+typedef enum { EVICT_DEFAULT, EVICT_FIRST, EVICT_LAST } IrEvict;
+typedef enum { REDUCE_SUM, REDUCE_MAX, REDUCE_MIN, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_XOR, REDUCE_OR, REDUCE_KIND_COUNT } IrReduceKind;
+typedef enum { ATOMIC_ADD, ATOMIC_MAX, ATOMIC_MIN, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_XCHG, ATOMIC_KIND_COUNT } IrAtomicKind;
+typedef enum { ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL } IrOrder;
+typedef enum { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS } IrScope;
+
+typedef struct IrMem {
+    IrCache cache;
+    IrEvict evict;
+    bool is_volatile;
+    /* decided by the access pass for the GPU: elements per access and what was proved */
+    uint8_t vec;                  ///< elements a thread moves at once (1, 2, 4 ... ); 0: not decided
+    bool contiguous, aligned;     ///< proved for every group of vec elements
+    bool mask_uniform;            ///< proved: one mask value per group
+} IrMem;
+
+typedef union IrAttr {
+    IrConst konst;                                          ///< CONST
+    struct { int64_t lo, hi; } range;                       ///< RANGE
+    int axis;                                               ///< AXIS
+    uint8_t perm[TYPE_MAX_RANK];                            ///< PERM: result axis k is operand axis perm[k]
+    IrMem mem;                                              ///< MEM
+    struct { IrReduceKind kind; int axis; bool propagate_nan, tie_break_left; } reduce;  ///< REDUCE
+    struct { IrAtomicKind kind; IrOrder order; IrScope scope; } atomic;  ///< ATOMIC
+    bool propagate_nan;                                     ///< NAN
+    bool round_to_zero;                                     ///< CAST: rtz instead of rtne
+    const char *text;                                       ///< TEXT
+    bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
+} IrAttr;
+
+struct IrOp {
+    uint16_t code, regionc;
+    uint32_t argc, resultc;
+    IrValue **args;               ///< optional operands are NULL
+    IrValue **results;
+    IrBlock **regions;
+    IrAttr attr;
+    IrOp *prev, *next;
+    IrBlock *block;
+    Span span;
+    int32_t smem;                 ///< byte offset of its scratch in shared memory; -1: none
+    uint32_t smem_bytes;
+};
+
+/// What is known of a kernel parameter: by annotation, or because this variant was made for it.
+typedef struct IrParam {
+    Sym name;
+    uint32_t source_index;        ///< position in the .newt parameter list (constexprs counted)
+    int64_t divisor;              ///< pointer: alignment in bytes; int: a known divisor; >= 1
+    bool has_range;
+    int64_t lo, hi;               ///< int: known range, inclusive
+    bool is_const;                ///< nothing is stored through it
+} IrParam;
+
+typedef struct IrFunc {
+    Arena *arena;
+    TypeTable *types;
+    SymTable *syms;
+    Sym name;
+    IrParam *params;              ///< as many as body->argc
+    IrBlock *body;
+    uint32_t value_count;         ///< ids handed out
+    uint16_t num_warps, num_stages;
+    uint32_t smem_bytes;          ///< dynamic shared memory after planning
+    bool index64, has_layouts;
+    Span span;
+} IrFunc;
+
+/* ---- construction (build.c) ---- */
+typedef struct IrBuilder {
+    IrFunc *fn;
+    IrBlock *block;               ///< where new operations go
+    IrOp *before;                 ///< in front of this one; NULL: at the end
+    Span span;                    ///< given to new operations
+} IrBuilder;
+
+IrFunc *ir_func_new(Arena *a, TypeTable *types, SymTable *syms, Sym name);
+/// Adds a parameter (an argument of the body); IrParam facts start as "nothing known".
+IrValue *ir_func_param(IrFunc *fn, Sym name, const Type *type);
+IrBlock *ir_block_new(IrFunc *fn, IrOp *parent);
+IrValue *ir_block_arg(IrFunc *fn, IrBlock *b, const Type *type, Sym hint);
+
+/// Any operation: operands may hold NULL where ops.def says optional. Results get `result_types`.
+IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint32_t resultc,
+            const Type *const *result_types, uint32_t regionc);
+/// An operation with one result; returns the result.
+IrValue *ir_op1(IrBuilder *b, IrCode code, const Type *type, uint32_t argc, IrValue *const *args);
+
+IrValue *ir_const_int(IrBuilder *b, const Type *type, int64_t v);      ///< wraps to the type
+IrValue *ir_const_float(IrBuilder *b, const Type *type, double v);     ///< rounds to the type
+IrValue *ir_unary(IrBuilder *b, IrCode code, IrValue *x);              ///< same type
+IrValue *ir_binary(IrBuilder *b, IrCode code, IrValue *x, IrValue *y); ///< same type; comparisons give int1
+IrValue *ir_select(IrBuilder *b, IrValue *c, IrValue *x, IrValue *y);
+IrValue *ir_cast(IrBuilder *b, IrValue *x, const Type *elem);          ///< to element type; x itself when equal
+IrValue *ir_splat(IrBuilder *b, IrValue *x, const Type *block);        ///< scalar to block (folds constants)
+IrValue *ir_arange(IrBuilder *b, int64_t lo, int64_t hi);
+IrValue *ir_expand_dims(IrBuilder *b, IrValue *x, int axis);
+IrValue *ir_broadcast(IrBuilder *b, IrValue *x, const Type *to);       ///< same rank
+IrValue *ir_reshape(IrBuilder *b, IrValue *x, const Type *to);
+IrValue *ir_trans(IrBuilder *b, IrValue *x, const uint8_t *perm);
+IrValue *ir_ptr_add(IrBuilder *b, IrValue *p, IrValue *offset);        ///< same shape
+IrValue *ir_load(IrBuilder *b, IrValue *p, IrValue *mask, IrValue *other, IrMem mem);
+void ir_store(IrBuilder *b, IrValue *p, IrValue *v, IrValue *mask, IrMem mem);
+IrValue *ir_reduce(IrBuilder *b, IrReduceKind kind, IrValue *x, int axis);
+
+/* ---- walking and changing (walk.c) ---- */
+/// Calls `visit` for every operation in program order, an operation before its regions.
+/// `visit` may remove the operation it is given. False from visit stops the walk.
+bool ir_walk(IrFunc *fn, bool (*visit)(IrOp *op, void *cx), void *cx);
+bool ir_walk_block(IrBlock *b, bool (*visit)(IrOp *op, void *cx), void *cx);
+
+void ir_remove(IrOp *op);                          ///< unlinks; results must be unused
+void ir_move_before(IrOp *op, IrOp *where);
+/// Every use of `from` becomes `to` at the next ir_apply_replacements.
+void ir_replace(IrValue *from, IrValue *to);
+void ir_apply_replacements(IrFunc *fn);
+/// uses[id] = number of operand slots that hold the value; in `a`, value_count long.
+uint32_t *ir_count_uses(const IrFunc *fn, Arena *a);
+/// True when `v` is visible at `op` (defined before it in this or an enclosing block).
+bool ir_dominates(const IrValue *v, const IrOp *op);
+/// Copies `op` (with its regions) before b->before; operands are looked up in `map` (by value id,
+/// NULL entries stay themselves); results are entered into it.
+IrOp *ir_clone(IrBuilder *b, const IrOp *op, IrValue **map);
+/// The parameter that a pointer value derives from by ptr_add, splat, shape ops and select-free
+/// chains (loop-carried pointers too); -1 when unknown.
+int ir_pointer_root(const IrFunc *fn, const IrValue *p);
+static inline bool ir_has_effects(const IrOp *op) { return ir_op_info[op->code].effects == EFFECT_WRITE; }
+
+/* ---- text (print.c, read.c) ---- */
+/// The stable text form, also what ir_read takes. With layouts when fn->has_layouts.
+void ir_print(const IrFunc *fn, Buf *out);
+/// Reads one function. NULL after reporting the reason at its line.
+IrFunc *ir_read(Arena *a, TypeTable *types, SymTable *syms, const SourceFile *file, DiagSink *diags);
+IrCode ir_code_find(const char *mnemonic);         ///< IR_CODE_COUNT if none
+
+/* ---- rules (verify.c) ---- */
+/// Checks every rule of ops.def and SSA; reports DIAG_INTERNAL and returns false on the first fault
+/// of each operation.
+bool ir_verify(const IrFunc *fn, DiagSink *diags);
+
+#endif

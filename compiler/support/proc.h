@@ -1,0 +1,11 @@
+/// proc.h - runs a child process without a shell.
+#ifndef NEWT_SUPPORT_PROC_H
+#define NEWT_SUPPORT_PROC_H
+#include "support/buf.h"
+#include <stdbool.h>
+
+/// Runs argv[0] (looked up in PATH) and waits. Standard output and error go to `out` when it is not
+/// NULL. Returns the exit status, 128 + signal, or -1 when it could not be started (errno says why).
+int proc_run(const char *const argv[], Buf *out);
+
+#endif
