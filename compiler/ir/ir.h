@@ -153,6 +153,7 @@ IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint
 /// An operation with one result; returns the result.
 IrValue *ir_op1(IrBuilder *b, IrCode code, const Type *type, uint32_t argc, IrValue *const *args);
 
+IrValue *ir_const(IrBuilder *b, const Type *type, IrConst value);      ///< `value` fits the type
 IrValue *ir_const_int(IrBuilder *b, const Type *type, int64_t v);      ///< wraps to the type
 IrValue *ir_const_float(IrBuilder *b, const Type *type, double v);     ///< rounds to the type
 IrValue *ir_unary(IrBuilder *b, IrCode code, IrValue *x);              ///< same type
@@ -169,8 +170,26 @@ IrValue *ir_ptr_add(IrBuilder *b, IrValue *p, IrValue *offset);        ///< same
 IrValue *ir_load(IrBuilder *b, IrValue *p, IrValue *mask, IrValue *other, IrMem mem);
 void ir_store(IrBuilder *b, IrValue *p, IrValue *v, IrValue *mask, IrMem mem);
 IrValue *ir_reduce(IrBuilder *b, IrReduceKind kind, IrValue *x, int axis);
+/// What reduce gives: the axis gone, int32 for argmax and argmin, else the operand's element type.
+const Type *ir_reduce_type(TypeTable *types, IrReduceKind kind, const Type *operand, int axis);
+
+/* ---- constants (number.c) ---- */
+/// `v` modulo 2^bits, in the type's range (int1: the low bit).
+int64_t ir_wrap_int(ScalarKind kind, int64_t v);
+/// The nearest value of the type, ties to even, or the nearest towards zero. Overflow gives an
+/// infinity (the largest number towards zero and for fp8).
+double ir_round_float(ScalarKind kind, double v, bool towards_zero);
+/// The nearest value of a float type to an integer (by its bits when unsigned), rounded once.
+double ir_float_of_int(ScalarKind to, int64_t v, bool is_unsigned);
+/// A constant of the type's elements: wrapped, rounded; an int for a float type is converted.
+IrConst ir_const_of_int(const Type *type, int64_t v);
+IrConst ir_const_of_float(const Type *type, double v);
+bool ir_const_equal(IrConst a, IrConst b);         ///< by bits: NaN equals itself, -0 is not 0
+static inline bool ir_is_const(const IrValue *v) { return v->def && v->def->code == IR_CONST; }
 
 /* ---- walking and changing (walk.c) ---- */
+/// The block that defines `v`, as an argument or by an operation.
+static inline const IrBlock *ir_value_block(const IrValue *v) { return v->def ? v->def->block : v->block; }
 /// Calls `visit` for every operation in program order, an operation before its regions.
 /// `visit` may remove the operation it is given. False from visit stops the walk.
 bool ir_walk(IrFunc *fn, bool (*visit)(IrOp *op, void *cx), void *cx);
