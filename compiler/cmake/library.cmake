@@ -9,8 +9,9 @@ function(newt_compiler_library name)
   else()
     add_library(${target} STATIC ${sources})
     set(scope PUBLIC)
-    target_link_libraries(${target} PRIVATE newt_warnings)
-    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L)
+    target_link_libraries(${target} PRIVATE newt_warnings PUBLIC m)
+    target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L
+                               NEWTC_VERSION="${PROJECT_VERSION}")
   endif()
   target_include_directories(${target} ${scope} "${PROJECT_SOURCE_DIR}/compiler"
                              "${PROJECT_SOURCE_DIR}/lang" "${PROJECT_BINARY_DIR}/generated")

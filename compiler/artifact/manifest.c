@@ -1,0 +1,83 @@
+/// manifest.c - the JSON manifest: what was compiled, for build systems and tools.
+///
+/// Schema 1; keys are only ever added. Same Artifact, same bytes.
+#include "artifact/artifact.h"
+#include <inttypes.h>
+#include <string.h>
+
+static void manifest_string(Buf *out, const char *text)
+{
+    buf_json_string(out, text, strlen(text));
+}
+
+static void manifest_param(const ArtifactParam *p, Buf *out)
+{
+    bool pointer = p->type->kind == TYPE_PTR;
+    ScalarKind kind = type_scalar_kind(pointer ? p->type->elem : p->type);
+    buf_puts(out, "        { \"name\": ");
+    manifest_string(out, p->name);
+    buf_printf(out, ", \"type\": \"%s\", \"pointer\": %s, \"const\": %s, \"offset\": %u, \"size\": %u }",
+               scalar_info[kind].name, pointer ? "true" : "false", pointer && p->is_const ? "true" : "false",
+               p->offset, p->size);
+}
+
+static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const ArtifactVariant *v, Buf *out)
+{
+    static const char *const test_names[] = { "align", "multiple", "equal", "fits_i32" };
+    buf_puts(out, "        { \"name\": ");
+    manifest_string(out, v->name);
+    buf_puts(out, ", \"when\": [");
+    for (uint32_t i = 0; i < v->predicate_count; i++) {
+        const ArtifactPredicate *p = &v->predicates[i];
+        buf_printf(out, "%s{ \"test\": \"%s\", \"param\": ", i ? ", " : "", test_names[p->test]);
+        manifest_string(out, k->params[p->param].name);
+        buf_printf(out, ", \"value\": %" PRId64 " }", p->value);
+    }
+    buf_puts(out, "], \"entries\": [");
+    for (uint32_t i = 0; i < v->entry_count; i++) {
+        const ArtifactEntry *e = &v->entries[i];
+        buf_printf(out, "%s\n          { \"arch\": \"%s\", \"image\": %u, \"symbol\": ", i ? "," : "",
+                   art->images[e->image].arch, e->image);
+        manifest_string(out, e->symbol);
+        buf_printf(out, ", \"threads\": %u, \"shared\": %u, \"shared_static\": %u, \"registers\": %u, \"spills\": %u }",
+                   e->threads, e->shared, e->shared_static, e->registers, e->spills);
+    }
+    buf_printf(out, "%s], \"host\": %s }", v->entry_count ? "\n        " : "", v->host_symbol ? "true" : "false");
+}
+
+static void manifest_kernel(const Artifact *art, const ArtifactKernel *k, Buf *out)
+{
+    buf_puts(out, "    { \"name\": ");
+    manifest_string(out, k->name);
+    buf_puts(out, ", \"location\": ");
+    manifest_string(out, k->location);
+    buf_printf(out, ", \"grid\": %s,\n      \"params\": [", k->has_grid ? "true" : "false");
+    for (uint32_t i = 0; i < k->param_count; i++) {
+        buf_puts(out, i ? ",\n" : "\n");
+        manifest_param(&k->params[i], out);
+    }
+    buf_puts(out, "\n      ],\n      \"variants\": [");
+    for (uint32_t i = 0; i < k->variant_count; i++) {
+        buf_puts(out, i ? ",\n" : "\n");
+        manifest_variant(art, k, &k->variants[i], out);
+    }
+    buf_puts(out, "\n      ] }");
+}
+
+void artifact_write_manifest(const Artifact *art, Buf *out)
+{
+    buf_puts(out, "{\n  \"schema\": 1,\n  \"newtc\": \"" NEWTC_VERSION "\",\n  \"source\": ");
+    manifest_string(out, art->source_name);
+    buf_printf(out, ",\n  \"source_sha256\": \"%s\",\n  \"images\": [", art->source_sha256);
+    for (uint32_t i = 0; i < art->image_count; i++) {
+        const ArtifactImage *image = &art->images[i];
+        buf_printf(out, "%s\n    { \"arch\": \"%s\", \"kind\": \"%s\", \"size\": %zu, \"sha256\": \"%s\" }",
+                   i ? "," : "", image->arch, image->kind == IMAGE_PTX ? "ptx" : "cubin", image->size, image->sha256);
+    }
+    buf_printf(out, "%s],\n  \"kernels\": [", art->image_count ? "\n  " : "");
+    for (uint32_t i = 0; i < art->kernel_count; i++) {
+        buf_puts(out, i ? ",\n" : "\n");
+        manifest_kernel(art, &art->kernels[i], out);
+    }
+    buf_puts(out, "\n  ]\n}\n");
+}
