@@ -16,6 +16,46 @@ const IrOpInfo ir_op_info[IR_CODE_COUNT] = {
 #undef OP
 };
 
+static uint8_t rule_operands(TypeRule rule)
+{
+    if (rule == RULE_NONE)
+        return 0;
+    return rule < RULE_ARITH2 ? 1 : rule < RULE_FMA3 ? 2 : 3;  // ORDER TypeRule
+}
+
+IrArity ir_arity(IrCode code)
+{
+    switch ((int)code) {
+    case IR_CONST:
+    case IR_ARANGE:
+    case IR_PROGRAM_ID:
+    case IR_NUM_PROGRAMS: return (IrArity){ .results = 1 };
+    case IR_PTR_ADD:
+    case IR_PTR_DIFF: return (IrArity){ .required = 2, .results = 1 };
+    case IR_LOAD:
+        return (IrArity){ .required = 1,
+                          .optional = 2,
+                          .results = 1,
+                          .optional_names = { "mask", "other" } };
+    case IR_STORE: return (IrArity){ .required = 2, .optional = 1, .optional_names = { "mask" } };
+    case IR_ATOMIC_RMW:
+        return (IrArity){
+            .required = 2, .optional = 1, .results = 1, .optional_names = { "mask" }
+        };
+    case IR_ATOMIC_CAS: return (IrArity){ .required = 3, .results = 1 };
+    case IR_FOR: return (IrArity){ .required = 3, .regions = 1, .variadic = true };
+    case IR_WHILE: return (IrArity){ .regions = 2, .variadic = true };
+    case IR_IF: return (IrArity){ .required = 1, .regions = 2, .variadic = true };
+    case IR_YIELD:
+    case IR_RETURN: return (IrArity){ .variadic = true };
+    case IR_BARRIER: return (IrArity){ 0 };
+    case IR_ASSERT: return (IrArity){ .required = 1, .optional = 1, .optional_names = { "mask" } };
+    default: break;
+    }
+    uint8_t required = rule_operands(ir_op_info[code].rule);
+    return (IrArity){ .required = required ? required : 1, .results = 1 };
+}
+
 IrFunc *ir_func_new(Arena *a, TypeTable *types, SymTable *syms, Sym name)
 {
     IrFunc *fn = ARENA_NEW(a, IrFunc);

@@ -7,6 +7,7 @@
 #ifndef NEWT_IR_IR_H
 #define NEWT_IR_IR_H
 #include "sema/type.h"
+#include "sema/typerule.h"
 #include "support/diag.h"
 
 typedef enum IrCode {
@@ -21,9 +22,6 @@ typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
 typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
                ATTR_CAST, ATTR_TEXT, ATTR_BARRIER } AttrKind;
-typedef enum { RULE_NONE, RULE_FLOAT1, RULE_ANY1, RULE_INT1, RULE_FPRED, RULE_ARITH2, RULE_DIV2, RULE_IDIV2, RULE_REM2,
-               RULE_BIT2, RULE_SHIFT2, RULE_CMP2, RULE_MINMAX2, RULE_FLOAT2, RULE_UMULHI2, RULE_FMA3, RULE_CLAMP3,
-               RULE_SELECT3 } TypeRule;
 
 typedef struct IrOpInfo {
     const char *mnemonic, *surface;
@@ -133,6 +131,16 @@ typedef struct IrFunc {
     Span span;
 } IrFunc;
 
+/// How many operands, results and regions an operation has.
+typedef struct IrArity {
+    uint8_t required;             ///< operands that are always there
+    uint8_t optional;             ///< operands after them that may be NULL (argc counts them)
+    uint8_t results, regions;
+    bool variadic;                ///< more operands may follow, and any number of results
+    const char *optional_names[2];
+} IrArity;
+IrArity ir_arity(IrCode code);
+
 /* ---- construction (build.c) ---- */
 typedef struct IrBuilder {
     IrFunc *fn;
@@ -213,10 +221,21 @@ int ir_pointer_root(const IrFunc *fn, const IrValue *p);
 static inline bool ir_has_effects(const IrOp *op) { return ir_op_info[op->code].effects == EFFECT_WRITE; }
 
 /* ---- text (print.c, read.c) ---- */
-/// The stable text form, also what ir_read takes. With layouts when fn->has_layouts.
-void ir_print(const IrFunc *fn, Buf *out);
-/// Reads one function. NULL after reporting the reason at its line.
-IrFunc *ir_read(Arena *a, TypeTable *types, SymTable *syms, const SourceFile *file, DiagSink *diags);
+/// How layouts are printed and read: layout/ stands to the right of ir/, so it lends these.
+typedef struct IrLayoutText {
+    void *cx;
+    void (*print)(void *cx, const struct Layout *l, Buf *out);
+    /// For a value of type `block`; NULL when malformed.
+    const struct Layout *(*read)(void *cx, const char *text, size_t len, const Type *block);
+} IrLayoutText;
+
+/// The stable text form, also what ir_read takes; values are numbered in the order of the text.
+/// Layouts stand after the types when `layouts` is not NULL.
+void ir_print(const IrFunc *fn, const IrLayoutText *layouts, Buf *out);
+/// Reads one function. NULL after reporting the reason at its line. What it returns is well formed
+/// as a data structure, and otherwise unchecked: ir_verify judges it.
+IrFunc *ir_read(Arena *a, TypeTable *types, SymTable *syms, const SourceFile *file,
+                const IrLayoutText *layouts, DiagSink *diags);
 IrCode ir_code_find(const char *mnemonic);         ///< IR_CODE_COUNT if none
 
 /* ---- rules (verify.c) ---- */
