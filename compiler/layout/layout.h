@@ -6,8 +6,9 @@
 /// split of axes changes no layout at all. A zero basis is replication: threads that differ only
 /// in such bits hold the same element, and the owner (all replication bits zero) performs effects.
 /// Layouts are interned: `==` compares. Input bit order: register bits, then 5 lane bits, then warp
-/// bits. After the algebra (linear.c) come constructors (build.c), conversion planning
-/// (convert.c), shared-memory swizzles (swizzle.c) and pictures (draw.c).
+/// bits. After the algebra (linear.c) come constructors (build.c), conversion planning (convert.c),
+/// shared-memory swizzles (swizzle.c), reductions (reduce.c), text (text.c) and pictures (draw.c).
+/// No constructor makes a layout in which two slots of one thread hold the same element.
 #ifndef NEWT_LAYOUT_LAYOUT_H
 #define NEWT_LAYOUT_LAYOUT_H
 #include "sema/type.h"
@@ -27,6 +28,11 @@ const Layout *layout_intern(LayoutTable *t, const Layout *l);
 
 static inline unsigned layout_regs(const Layout *l) { return 1u << l->reg_bits; }
 static inline unsigned layout_threads(const Layout *l) { return 32u << l->warp_bits; }
+/// How many entries of `basis` are in use.
+static inline unsigned layout_in_bits(const Layout *l)
+{
+    return (unsigned)l->reg_bits + LAYOUT_LANE_BITS + l->warp_bits;
+}
 
 /// The element that (reg, thread) holds; thread = warp * 32 + lane.
 uint32_t layout_element(const Layout *l, uint32_t reg, uint32_t thread);
@@ -34,25 +40,36 @@ uint32_t layout_element(const Layout *l, uint32_t reg, uint32_t thread);
 uint32_t layout_reg_part(const Layout *l, uint32_t reg);
 uint32_t layout_thread_part(const Layout *l, uint32_t thread);
 /// Mask of thread bits that only replicate (zero basis, or dependent on lower bits so that some
-/// combination repeats); 0 when each thread holds elements of its own.
+/// combination repeats); 0 when each thread holds elements of its own. The owner of an element is the
+/// one thread that holds it with (thread & mask) == 0.
 uint32_t layout_replicated_threads(const Layout *l);
 /// True when register slots of one thread repeat an element.
 bool layout_has_replicated_regs(const Layout *l);
 /// True when every element has a holder.
 bool layout_is_surjective(const Layout *l);
+/// Dimension of the image: 1 << rank elements have a holder.
+unsigned layout_rank(const Layout *l);
+/// The owner of `element` and the lowest slot in which it holds it. False when nobody holds it.
+bool layout_owner_of(const Layout *l, uint32_t element, uint32_t *reg, uint32_t *thread);
+/// True when every element has the same owning thread in both (same element count and warps).
+bool layout_same_owners(const Layout *a, const Layout *b);
 
 /* ---- constructors (build.c) ---- */
 /// Group-cyclic: with elements numbered along `order` (order[0] is the fastest axis), element i goes
 /// to thread (i / vec) mod T, slot (i / (T * vec)) * vec + i mod vec, T = 32 << warp_bits. With fewer
-/// than T * vec elements the surplus bits are zero (replication).
+/// than T * vec elements the surplus bits are zero (replication), with fewer than vec there are fewer
+/// slots. `order` NULL: row-major, the last axis fastest.
 const Layout *layout_group_cyclic(LayoutTable *t, const Type *block, const uint8_t *order,
                                   unsigned vec, unsigned warp_bits);
 /// The layout of the result of removing axis `axis` (reduce): its bits projected out, register
-/// slots that became equal merged. `reg_map` (may be NULL) receives for each new slot an old one.
+/// slots that became equal merged. `reg_map` (may be NULL; layout_regs(result) long) receives for each
+/// new slot an old one.
 const Layout *layout_slice(LayoutTable *t, const Layout *l, const Type *block, unsigned axis, uint16_t *reg_map);
 /// For a value of type `from` (some axes of extent 1) broadcast to `to` with layout `l`: the layout of
-/// the source for which the broadcast moves nothing. reg_map as above, from result slots.
-const Layout *layout_unbroadcast(LayoutTable *t, const Layout *l, const Type *to, const Type *from);
+/// the source for which the broadcast moves nothing. `reg_map` (may be NULL; layout_regs(l) long)
+/// receives for each slot of the broadcast's result the source's slot.
+const Layout *layout_unbroadcast(LayoutTable *t, const Layout *l, const Type *to, const Type *from,
+                                 uint16_t *reg_map);
 /// The layout of trans(x, perm) when x has layout l.
 const Layout *layout_trans(LayoutTable *t, const Layout *l, const Type *operand, const uint8_t *perm);
 /// The operand's layout for which trans gives `l` (inverse of the above).
@@ -61,36 +78,71 @@ const Layout *layout_untrans(LayoutTable *t, const Layout *l, const Type *operan
 /* ---- conversion (convert.c) ---- */
 typedef enum { CONVERT_FREE, CONVERT_REGS, CONVERT_SHUFFLE, CONVERT_SHARED } ConvertKind;
 
-/// How to move a value from one layout to another.
+/// How to move a value from one layout to another. What each kind means for the emitter:
+///
+/// FREE     slot r stays slot r: nothing to emit.
+/// REGS     new[r] = old[reg_from[r]], same thread.
+/// SHUFFLE  one round for each new slot r (round r of `rounds`), all lanes together:
+///              sent   = old[reg_from[r] ^ flip(send_flip, thread)]      (sender's thread number)
+///              new[r] = shfl(sent, lane_from[r] ^ flip(lane_flip, thread))   (reader's)
+///          flip(f, t) is the XOR of f[k] over the set bits k of t: bits 0-4 the lane, then the warp.
+///          With `same_lane` reader and sender are one thread and new[r] = sent.
+/// SHARED   index(slot, thread) = layout_shared_index(); byte address = index * elem_bytes.
+///          Store: threads with (thread & store_idle) == 0, group g of store_count / vec writes slots
+///          store_slots[g * vec ..] to index(store_slots[g * vec], thread) and the vec - 1 that follow.
+///          A barrier (inside the operation). Load: every thread, likewise with load_slots.
+///          Each index is a multiple of vec. The index is linear: the thread's part XOR the slot's.
 typedef struct ConvertPlan {
     ConvertKind kind;
-    /* FREE, REGS: new slot r takes old slot reg_from[r] of the same thread */
+    /* FREE, REGS, SHUFFLE: as long as the new layout has slots */
     uint16_t *reg_from;
-    /* SHUFFLE: rounds; in round k each lane reads, for new slot r, old slot and lane as described by
-       the linear maps below (both are XOR maps of the destination's bits) */
+    /* SHUFFLE */
     uint32_t rounds;
-    const Layout *src_of_dst;      ///< maps (dst reg, lane, warp) to (src reg | lane << reg_bits | warp << ...)
-    /* SHARED: the element is stored at byte swizzle(element) * size */
-    uint32_t swizzle_basis[20];    ///< shared index bit contributions of each element bit (XOR map, bijective)
-    uint8_t store_vec, load_vec;   ///< elements a thread writes / reads at once
+    uint16_t *lane_from;
+    uint16_t send_flip[LAYOUT_LANE_BITS + 5], lane_flip[LAYOUT_LANE_BITS + 5];
+    bool same_lane;
+    const Layout *src_of_dst;      ///< FREE, REGS, SHUFFLE: maps (new slot | thread << new reg_bits) to
+                                   ///< (old slot | thread << old reg_bits), as "elements"
+    /* SHARED */
+    uint32_t swizzle_basis[20];    ///< index bits of each element bit (XOR map, bijective)
+    uint8_t store_vec, load_vec;   ///< elements a thread writes / reads at once; at most 16 bytes
+    uint16_t *store_slots, *load_slots;
+    uint32_t store_count, load_count;
+    uint32_t store_idle;           ///< mask of thread bits: a set one writes nothing (replicas)
     uint32_t bytes;                ///< shared memory needed
-    uint8_t store_conflicts, load_conflicts;  ///< predicted extra wavefronts per access; 0: none
+    uint8_t store_conflicts, load_conflicts;  ///< simulated extra wavefronts per access; 0: none
 } ConvertPlan;
 
-/// Plans a conversion of elements of `elem_bytes` (1, 2, 4, 8; int1 is 1). Same answer for the same input.
+/// Plans a conversion of elements of `elem_bytes` (1, 2, 4, 8; int1 is 1). Same answer for the same
+/// input. Both layouts have the same elements and warps, and `src` holds every element.
 const ConvertPlan *layout_plan_convert(LayoutTable *t, const Layout *src, const Layout *dst, unsigned elem_bytes);
+/// SHARED: where `slot` of `thread` in layout `l` (the source's or the destination's) lies.
+uint32_t layout_shared_index(const ConvertPlan *plan, const Layout *l, uint32_t slot, uint32_t thread);
 
-/* ---- reductions ---- */
+/* ---- reductions (reduce.c) ---- */
 /// Stages that reducing along `axis` needs: which register, lane and warp bits must be combined.
+///
+/// 1. Registers: slots that differ only in reg_mask, in one fixed order for all threads; what is left
+///    is one value for each slot of the result, result_reg[s] names a slot of its set (mask bits 0).
+/// 2. Lanes: v = op(v, shfl_xor(v, 1 << lane_bits[i])) for i = 0 ... lane_count - 1. With a commutative
+///    op all lanes end with the same bits.
+/// 3. Warps, when warp_count > 0: threads with (thread & idle) == 0 write their values to scratch index
+///    (result element << warp_count | w), w = warp bits warp_bits[0] (lowest), warp_bits[1], ...; a
+///    barrier (inside the operation); every thread reads the 1 << warp_count neighbours of its result
+///    elements and combines them in index order: again the same bits everywhere.
 typedef struct ReducePlan {
     uint32_t reg_mask;             ///< register bits combined within a thread
     uint8_t lane_bits[LAYOUT_LANE_BITS];
-    unsigned lane_count;           ///< butterfly steps: shuffle xor 1 << lane_bits[i]
-    uint8_t warp_bits[5];
+    unsigned lane_count;           ///< butterfly steps
+    uint8_t warp_bits[5];          ///< bit numbers within the warp number
     unsigned warp_count;           ///< > 0: one value a warp goes through shared memory
+    uint32_t idle;                 ///< mask of thread bits: a set one writes no scratch
+    uint32_t scratch_elems;        ///< 0 without a warp stage, else result elements << warp_count
     const Layout *result;          ///< the slice
     uint16_t *result_reg;          ///< result slot -> a source slot of the combined registers
 } ReducePlan;
+/// NULL when one basis vector of `l` moves along `axis` and another axis at once (convert first); no
+/// constructor makes such a layout.
 const ReducePlan *layout_plan_reduce(LayoutTable *t, const Layout *l, const Type *block, unsigned axis);
 
 /* ---- text and pictures ---- */
