@@ -5,6 +5,7 @@
 /// exit code 2 after a message: newtc is a batch tool. Not thread-safe; one thread, one arena.
 #ifndef NEWT_SUPPORT_ARENA_H
 #define NEWT_SUPPORT_ARENA_H
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,11 @@ char *arena_strndup(Arena *a, const char *at, size_t len);
 
 /// printf into the arena; the text lives as long as it.
 char *arena_printf(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// The same with a va_list.
+char *arena_vprintf(Arena *a, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/// What running out does, for the few that allocate elsewhere: a message and exit code 2.
+_Noreturn void arena_exhausted(void);
 
 /// Frees every chunk; the arena is empty and usable again.
 void arena_free(Arena *a);

@@ -54,21 +54,29 @@ typedef struct DiagSink {
     Severity level[DIAG_COUNT];  ///< after -W options; set by diag_init
     unsigned errors, warnings;   ///< what was reported (also beyond the limit)
     unsigned max_errors;         ///< 0: no limit; the default is 20
+    unsigned internals;          ///< how many of the errors are faults of ours (exit code 3)
     bool muted;                  ///< reports count nothing and are dropped (speculative checks)
+    bool no_warnings;            ///< -w
+    bool warnings_are_errors;    ///< -Werror
+    bool stays_warning[DIAG_COUNT];  ///< -Wno-error=SLUG
+    Diag *current;  ///< takes notes and help; NULL when the last report was dropped
 } DiagSink;
 
 /// Default levels; the sink then owns nothing but what it puts into the arena.
 void diag_init(DiagSink *d, Arena *a, const SourceMap *sources);
 
 /// Applies one -W option without its leading "-W" ("all", "no-shift-count", "error=SLUG", "error").
-/// False when the slug is unknown.
+/// Later options win, but -Wno-error=SLUG holds against any -Werror. False when the slug is
+/// unknown or is not a warning's.
 bool diag_set_option(DiagSink *d, const char *option);
 
 /// Reports at `span`. Notes and help that follow belong to it. An identical report (id, span,
 /// text) is dropped with its notes: inlining and variants may meet one fault several times.
+/// So is what comes after max_errors errors, except for internal errors; the errors among it count.
 void diag_report(DiagSink *d, DiagId id, Span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void diag_note(DiagSink *d, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/// The one way out that is known; a second help of the same report is ignored.
 void diag_help(DiagSink *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static inline unsigned diag_error_count(const DiagSink *d)
@@ -76,7 +84,10 @@ static inline unsigned diag_error_count(const DiagSink *d)
     return d->errors;
 }
 
-/// Prints everything collected: text form (with colour when `color`), or JSON/SARIF as the only output.
+/// Prints everything collected: text form (with colour when `color`), or JSON/SARIF as the only
+/// output. Nothing collected is no text, an empty JSON array, or a SARIF run without results.
+/// Columns count bytes in the text form and in JSON, code points in SARIF; endColumn is the
+/// column behind the last one.
 void diag_print(const DiagSink *d, DiagFormat format, bool color, Buf *out);
 
 /// The nearest of `names` to `name` when it is near enough to be meant, else NULL.

@@ -12,7 +12,7 @@
 char *fs_read(Arena *a, const char *path, size_t *len, const char **error);
 
 typedef struct OutputFile {
-    const char *path, *temporary;
+    const char *path;
     const char *data;  ///< borrowed until commit
     size_t len;
     bool keep_time;    ///< leave the file alone when its bytes would not change
@@ -27,7 +27,10 @@ typedef struct OutputSet {
 void fs_output(OutputSet *set, const char *path, const char *data, size_t len, bool keep_time);
 
 /// Writes temporaries, then renames all. On failure removes what it made, leaves older outputs as
-/// they were, and sets *error (path and reason). Checks write, fsync-free close, and rename.
+/// they were, and sets *error (path and reason). Checks write, close and rename; does not fsync.
+/// Links are followed, a target that is no regular file (a device, a pipe) is written in place,
+/// and a replaced file keeps its mode. One commit at a time in a process. A caller that wants
+/// EPIPE as an error ignores SIGPIPE.
 bool fs_commit(OutputSet *set, const char **error);
 
 /// Temporaries of a running commit are removed by this; async-signal-safe, for the SIGINT handler.

@@ -37,6 +37,12 @@ uint64_t hash_bytes(uint64_t seed, const void *at, size_t len);
 #define HASH_SEED UINT64_C(14695981039346656037)
 
 /// Edit distance (insert, delete, replace, swap of neighbours), cut off at `limit` + 1.
+/// Texts that still differ over more than 63 bytes once their common ends are gone are beyond it.
 unsigned str_distance(const char *a, const char *b, unsigned limit);
+
+/// The code point at `at` (len > 0), its bytes in *size. UTF8_BAD with *size 1 for a byte that
+/// begins no valid sequence (overlong forms and surrogates are not valid).
+uint32_t str_decode_utf8(const char *at, size_t len, unsigned *size);
+#define UTF8_BAD UINT32_C(0xffffffff)
 
 #endif
