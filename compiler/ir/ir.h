@@ -105,6 +105,7 @@ struct IrOp {
     Span span;
     int32_t smem;                 ///< byte offset of its scratch in shared memory; -1: none
     uint32_t smem_bytes;
+    uint32_t mark;                ///< scratch of whichever analysis runs; no meaning between passes
 };
 
 /// What is known of a kernel parameter: by annotation, or because this variant was made for it.
