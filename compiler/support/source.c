@@ -28,7 +28,6 @@ SourceFile *source_add(SourceMap *m, const char *path, const char *text, size_t 
 {
     const SourceFile *last = m->files.len ? m->files.at[m->files.len - 1] : NULL;
     uint32_t base = last ? last->base + last->len + 1 : 1;
-    bool ends_line = len && text[len - 1] == '\n';
 
     if (len > UINT32_MAX - 2 || base > UINT32_MAX - 2 - (uint32_t)len)
         return NULL;
@@ -36,7 +35,7 @@ SourceFile *source_add(SourceMap *m, const char *path, const char *text, size_t 
     char *copy = arena_alloc(m->arena, len + 2, 1);
     if (len)
         memcpy(copy, text, len);
-    if (!ends_line)
+    if (len == 0 || copy[len - 1] != '\n')
         copy[len++] = '\n';
     *f = (SourceFile){ .path = arena_strndup(m->arena, path, strlen(path)),
                        .text = copy,
