@@ -9,7 +9,8 @@
 ///     NewtModuleDesc --> NewtImage[]            one per architecture and kind
 ///                    --> NewtKernel[] --> NewtParam[]
 ///                                     --> NewtVariant[] --> NewtPredicate[]   when it may be used
-///                                                       --> NewtEntry[]       one per image with it
+///                                                       --> NewtEntry[]       one per image with
+///                                                       it
 ///
 /// A module.c reads, in outline (a static const object may be declared before it is defined):
 ///
@@ -36,72 +37,69 @@ extern "C" {
 #define NEWT_PARAM_MAX 256
 
 typedef enum NewtImageKind {
-    NEWT_IMAGE_CUBIN, ///< SASS for one architecture
-    NEWT_IMAGE_PTX    ///< text, NUL-terminated, for this architecture and later ones
+    NEWT_IMAGE_CUBIN,  ///< SASS for one architecture
+    NEWT_IMAGE_PTX     ///< text, NUL-terminated, for this architecture and later ones
 } NewtImageKind;
 
 typedef enum NewtImageSet {
-    NEWT_SET_COMMON = 0,      ///< sm_80, compute_80: a cubin also runs on later minors of its major
-    NEWT_SET_ACCELERATED = 1, ///< sm_90a: runs on exactly this architecture
-    NEWT_SET_FAMILY = 2       ///< sm_100f: runs on this and later minors of its major
+    NEWT_SET_COMMON = 0,  ///< sm_80, compute_80: a cubin also runs on later minors of its major
+    NEWT_SET_ACCELERATED = 1,  ///< sm_90a: runs on exactly this architecture
+    NEWT_SET_FAMILY = 2        ///< sm_100f: runs on this and later minors of its major
 } NewtImageSet;
 
 typedef struct NewtImage {
     NewtImageKind kind;
     NewtImageSet set;
-    int32_t arch;       ///< 10 * major + minor: 80, 90, 103
-    const void *data;   ///< PTX includes its final NUL
-    uint64_t size;      ///< bytes of `data`, the NUL counted
-    const char *sha256; ///< of `data`, 64 hexadecimal digits
+    int32_t arch;        ///< 10 * major + minor: 80, 90, 103
+    const void *data;    ///< PTX includes its final NUL
+    uint64_t size;       ///< bytes of `data`, the NUL counted
+    const char *sha256;  ///< of `data`, 64 hexadecimal digits
 } NewtImage;
 
-typedef enum NewtParamKind {
-    NEWT_PARAM_SCALAR,
-    NEWT_PARAM_POINTER
-} NewtParamKind;
+typedef enum NewtParamKind { NEWT_PARAM_SCALAR, NEWT_PARAM_POINTER } NewtParamKind;
 
 typedef struct NewtParam {
     const char *name;
     NewtParamKind kind;
-    NewtType type;     ///< of the scalar, or of what the pointer points to; I1 is one byte, 0 or 1
-    uint32_t offset;   ///< in the argument record; device entries take their parameters from there
-    uint32_t size;     ///< bytes there: 8 for a pointer, 1 for I1
-    uint32_t is_const; ///< pointer only: the kernel never writes through it
+    NewtType type;      ///< of the scalar, or of what the pointer points to; I1 is one byte, 0 or 1
+    uint32_t offset;    ///< in the argument record; device entries take their parameters from there
+    uint32_t size;      ///< bytes there: 8 for a pointer, 1 for I1
+    uint32_t is_const;  ///< pointer only: the kernel never writes through it
 } NewtParam;
 
 typedef enum NewtTest {
-    NEWT_TEST_ALIGN,    ///< pointer: address is a multiple of `value` bytes, a power of two
-    NEWT_TEST_MULTIPLE, ///< integer: a multiple of `value` > 0; 0 is one
-    NEWT_TEST_EQUAL,    ///< integer: == `value`
-    NEWT_TEST_FITS_I32  ///< integer: -2^31 <= it < 2^31; `value` is 0
+    NEWT_TEST_ALIGN,     ///< pointer: address is a multiple of `value` bytes, a power of two
+    NEWT_TEST_MULTIPLE,  ///< integer: a multiple of `value` > 0; 0 is one
+    NEWT_TEST_EQUAL,     ///< integer: == `value`
+    NEWT_TEST_FITS_I32   ///< integer: -2^31 <= it < 2^31; `value` is 0
 } NewtTest;
 
 typedef struct NewtPredicate {
     NewtTest test;
-    uint32_t param; ///< index into the kernel's params
+    uint32_t param;  ///< index into the kernel's params
     int64_t value;
 } NewtPredicate;
 
 /// The device function of one variant in one image. Its parameters are those of the kernel, all
 /// of them and in the same order, also the ones whose value the variant folded.
 typedef struct NewtEntry {
-    const char *symbol;     ///< as in the image
-    uint32_t image;         ///< index into the module's images
-    uint32_t threads;       ///< per block: 32 * warps
-    uint32_t shared;        ///< dynamic shared memory, bytes
-    uint32_t shared_static; ///< bytes; 0 for PTX, where the driver decides
-    uint32_t registers;     ///< per thread, for reports; 0: unknown (PTX)
-    uint32_t spills;        ///< bytes per thread, for reports
-    uint32_t cluster[3];    ///< blocks per cluster, as a launch attribute; all 0: no cluster, or one
-                            ///< that the image itself requires
+    const char *symbol;      ///< as in the image
+    uint32_t image;          ///< index into the module's images
+    uint32_t threads;        ///< per block: 32 * warps
+    uint32_t shared;         ///< dynamic shared memory, bytes
+    uint32_t shared_static;  ///< bytes; 0 for PTX, where the driver decides
+    uint32_t registers;      ///< per thread, for reports; 0: unknown (PTX)
+    uint32_t spills;         ///< bytes per thread, for reports
+    uint32_t cluster[3];  ///< blocks per cluster, as a launch attribute; all 0: no cluster, or one
+                          ///< that the image itself requires
 } NewtEntry;
 
 /// One call of a host kernel runs one program.
 typedef struct NewtHostProgram {
-    int32_t id[3];   ///< program_id(0..2)
-    int32_t grid[3]; ///< num_programs(0..2)
-    void *scratch;   ///< the variant's host_scratch bytes at 64-byte alignment, this thread's alone,
-                     ///< contents undefined at entry; NULL if host_scratch is 0
+    int32_t id[3];    ///< program_id(0..2)
+    int32_t grid[3];  ///< num_programs(0..2)
+    void *scratch;  ///< the variant's host_scratch bytes at 64-byte alignment, this thread's alone,
+                    ///< contents undefined at entry; NULL if host_scratch is 0
 } NewtHostProgram;
 
 /// Runs program `program->id` with the argument record `args`. Called from several threads at
@@ -116,14 +114,14 @@ typedef NewtStatus (*NewtGridExpr)(const void *args, int64_t grid[3]);
 /// Variants compute the same results. A launch takes the first one whose predicates all hold and
 /// that has an entry for the device, so the most special stand first and the last has none.
 typedef struct NewtVariant {
-    const char *name; ///< for logs and tools: "x:16 y:16 n:1" or "generic"
+    const char *name;  ///< for logs and tools: "x:16 y:16 n:1" or "generic"
     const NewtPredicate *predicates;
-    const NewtEntry *entries; ///< at most one per image
+    const NewtEntry *entries;  ///< at most one per image
     uint32_t predicate_count;
     uint32_t entry_count;
-    NewtGridExpr grid;     ///< NULL: the caller passes the grid
-    NewtHostEntry host;    ///< NULL: not compiled for the host
-    uint64_t host_scratch; ///< bytes
+    NewtGridExpr grid;      ///< NULL: the caller passes the grid
+    NewtHostEntry host;     ///< NULL: not compiled for the host
+    uint64_t host_scratch;  ///< bytes
 } NewtVariant;
 
 typedef struct NewtModuleDesc NewtModuleDesc;
@@ -131,7 +129,7 @@ typedef struct NewtModuleDesc NewtModuleDesc;
 struct NewtKernel {
     const NewtModuleDesc *module;
     const char *name;
-    const char *location; ///< "vadd.newt:7"
+    const char *location;  ///< "vadd.newt:7"
     const NewtParam *params;
     const NewtVariant *variants;
     uint32_t param_count;
@@ -139,12 +137,12 @@ struct NewtKernel {
 };
 
 struct NewtModuleDesc {
-    uint32_t abi;              ///< NEWT_ABI of the newt.h it was written for; always first
+    uint32_t abi;  ///< NEWT_ABI of the newt.h it was written for; always first
     uint32_t image_count;
     uint32_t kernel_count;
-    uint64_t id;               ///< differs whenever anything else here does: bits of a SHA-256
-    const char *name;          ///< "vadd.newt"
-    const char *source_sha256; ///< of the source file, 64 hexadecimal digits
+    uint64_t id;                ///< differs whenever anything else here does: bits of a SHA-256
+    const char *name;           ///< "vadd.newt"
+    const char *source_sha256;  ///< of the source file, 64 hexadecimal digits
     const NewtImage *images;
     const NewtKernel *kernels;
 };

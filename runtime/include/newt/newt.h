@@ -57,8 +57,8 @@ int newt_last_driver_error(void);
 /// The library's NEWT_VERSION: 10000 * major + 100 * minor + patch.
 uint32_t newt_version(void);
 
-typedef struct NewtDevice NewtDevice;       /* one CUDA context, or the host           */
-typedef struct CUstream_st *NewtStream;     /* the type behind CUstream, cudaStream_t  */
+typedef struct NewtDevice NewtDevice;   /* one CUDA context, or the host           */
+typedef struct CUstream_st *NewtStream; /* the type behind CUstream, cudaStream_t  */
 typedef struct NewtGrid {
     uint32_t x, y, z; /* programs along each axis */
 } NewtGrid;
@@ -133,7 +133,8 @@ void newt_device_close(NewtDevice *device);
 /// Lives as long as the handle.
 const char *newt_device_arch(const NewtDevice *device);
 
-/// The product name that the driver reports ("NVIDIA H200"), or "host". Lives as long as the handle.
+/// The product name that the driver reports ("NVIDIA H200"), or "host". Lives as long as the
+/// handle.
 const char *newt_device_name(const NewtDevice *device);
 
 /// 1 if kernels run on the host's processors and pointers are host pointers, else 0.

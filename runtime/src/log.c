@@ -1,0 +1,54 @@
+/// The environment of libnewt and the lines of NEWT_LOG.
+#include "log.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const level_names[] = {
+    [LOG_ERROR] = "error",
+    [LOG_LOAD] = "load",
+    [LOG_CHOICE] = "choice",
+    [LOG_LAUNCH] = "launch",
+};
+
+static bool is_on(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
+}
+
+Options newti_options_read(void)
+{
+    Options options = {
+        .check = is_on("NEWT_CHECK"),
+        .force_ptx = is_on("NEWT_FORCE_PTX"),
+    };
+    if (is_on("NEWT_LOG")) {
+        options.log = LOG_ERROR;
+        for (LogLevel level = LOG_ERROR; level <= LOG_LAUNCH; level++) {
+            if (strcmp(getenv("NEWT_LOG"), level_names[level]) == 0)
+                options.log = level;
+        }
+    }
+    return options;
+}
+
+void newti_log(const char *format, ...)
+{
+    char line[1200] = "newt: ";
+    size_t used = strlen(line);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line + used, sizeof line - used - 1, format, args);
+    va_end(args);
+    strcat(line, "\n");  // room for it was kept above
+    fputs(line, stderr);
+}
+
+NewtStatus newti_log_status(LogLevel level, NewtStatus status)
+{
+    if (status != NEWT_OK && level >= LOG_ERROR)
+        newti_log("%s: %s", newt_status_name(status), newt_last_error());
+    return status;
+}
