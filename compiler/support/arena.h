@@ -28,7 +28,8 @@ char *arena_strndup(Arena *a, const char *at, size_t len);
 /// printf into the arena; the text lives as long as it.
 char *arena_printf(Arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /// The same with a va_list.
-char *arena_vprintf(Arena *a, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+char *arena_vprintf(Arena *a, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /// What running out does, for the few that allocate elsewhere: a message and exit code 2.
 _Noreturn void arena_exhausted(void);
@@ -36,7 +37,7 @@ _Noreturn void arena_exhausted(void);
 /// Frees every chunk; the arena is empty and usable again.
 void arena_free(Arena *a);
 
-#define ARENA_NEW(a, T) ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
+#define ARENA_NEW(a, T)      ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
 #define ARENA_NEW_N(a, T, n) ((T *)arena_alloc_array((a), (n), sizeof(T), _Alignof(T)))
 
 #endif

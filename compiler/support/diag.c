@@ -135,7 +135,7 @@ const char *diag_help_of(const Diag *diag)
 {
     const DiagNote *note;
 
-    VEC_EACH(note, &diag->notes)
+    VEC_EACH (note, &diag->notes)
         if (note->is_help)
             return note->text;
     return NULL;

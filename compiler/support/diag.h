@@ -18,7 +18,13 @@ typedef enum DiagId {
     DIAG_COUNT
 } DiagId;
 
-typedef enum { SEVERITY_IGNORED, SEVERITY_NOTE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_INTERNAL } Severity;
+typedef enum {
+    SEVERITY_IGNORED,
+    SEVERITY_NOTE,
+    SEVERITY_WARNING,
+    SEVERITY_ERROR,
+    SEVERITY_INTERNAL
+} Severity;
 
 /// Where a warning belongs: always on, in -Wall, in -Wextra, in -Wperf.
 typedef enum { DIAG_GROUP_DEFAULT, DIAG_GROUP_ALL, DIAG_GROUP_EXTRA, DIAG_GROUP_PERF } DiagGroup;
@@ -51,13 +57,13 @@ typedef struct DiagSink {
     Arena *arena;
     const SourceMap *sources;
     VEC(Diag *) list;
-    Severity level[DIAG_COUNT];  ///< after -W options; set by diag_init
-    unsigned errors, warnings;   ///< what was reported (also beyond the limit)
-    unsigned max_errors;         ///< 0: no limit; the default is 20
-    unsigned internals;          ///< how many of the errors are faults of ours (exit code 3)
-    bool muted;                  ///< reports count nothing and are dropped (speculative checks)
-    bool no_warnings;            ///< -w
-    bool warnings_are_errors;    ///< -Werror
+    Severity level[DIAG_COUNT];      ///< after -W options; set by diag_init
+    unsigned errors, warnings;       ///< what was reported (also beyond the limit)
+    unsigned max_errors;             ///< 0: no limit; the default is 20
+    unsigned internals;              ///< how many of the errors are faults of ours (exit code 3)
+    bool muted;                      ///< reports count nothing and are dropped (speculative checks)
+    bool no_warnings;                ///< -w
+    bool warnings_are_errors;        ///< -Werror
     bool stays_warning[DIAG_COUNT];  ///< -Wno-error=SLUG
     Diag *current;  ///< takes notes and help; NULL when the last report was dropped
 } DiagSink;
@@ -75,7 +81,8 @@ bool diag_set_option(DiagSink *d, const char *option);
 /// So is what comes after max_errors errors, except for internal errors; the errors among it count.
 void diag_report(DiagSink *d, DiagId id, Span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-void diag_note(DiagSink *d, Span span, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void diag_note(DiagSink *d, Span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /// The one way out that is known; a second help of the same report is ignored.
 void diag_help(DiagSink *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

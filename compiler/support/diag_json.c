@@ -40,7 +40,7 @@ static void put_notes(const DiagSink *d, const Diag *diag, Buf *out)
     const DiagNote *note;
 
     buf_puts(out, "\"notes\":[");
-    VEC_EACH(note, &diag->notes) {
+    VEC_EACH (note, &diag->notes) {
         if (note->is_help)
             continue;
         buf_printf(out, "%s{", separator);

@@ -14,7 +14,8 @@ static void put_string(Buf *out, const char *text)
 /// A path as a relative or absolute URI reference.
 static void put_uri(Buf *out, const char *path)
 {
-    static const char kept[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    static const char kept[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
 
     buf_putc(out, '"');
     for (const char *p = path; *p; p++) {
@@ -48,10 +49,9 @@ static bool open_location(const DiagSink *d, Span span, Buf *out)
         return false;
     buf_puts(out, "{\"physicalLocation\":{\"artifactLocation\":{\"uri\":");
     put_uri(out, at.file->path);
-    buf_printf(out,
-               "},\"region\":{\"startLine\":%u,\"startColumn\":%u,\"endLine\":%u,\"endColumn\":%u}}",
-               (unsigned)at.line, code_point_column(at), (unsigned)end.line,
-               code_point_column(end));
+    buf_printf(
+        out, "},\"region\":{\"startLine\":%u,\"startColumn\":%u,\"endLine\":%u,\"endColumn\":%u}}",
+        (unsigned)at.line, code_point_column(at), (unsigned)end.line, code_point_column(end));
     return true;
 }
 
@@ -61,7 +61,7 @@ static void put_related(const DiagSink *d, const Diag *diag, Buf *out)
     const DiagNote *note;
 
     buf_puts(out, ",\"relatedLocations\":[");
-    VEC_EACH(note, &diag->notes) {
+    VEC_EACH (note, &diag->notes) {
         if (note->is_help)
             continue;
         buf_puts(out, separator);

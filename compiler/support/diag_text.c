@@ -50,7 +50,8 @@ static void print_message(Buf *out, const char *text)
 {
     for (const char *p = text; *p; p++) {
         unsigned char c = (unsigned char)*p;
-        buf_putc(out, (c < ' ' && c != '\n' && c != '\t') || c == 0x7f ? '?' : *p);
+        bool is_control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+        buf_bytes(out, is_control ? "?" : p, 1);
     }
 }
 
@@ -170,7 +171,7 @@ static void print_diag(const TextPrinter *p, const Diag *diag)
     const DiagNote *note;
 
     print_entry(p, diag->severity, diag->span, diag->text, diag_info[diag->id].slug);
-    VEC_EACH(note, &diag->notes)
+    VEC_EACH (note, &diag->notes)
         if (!note->is_help)
             print_entry(p, SEVERITY_NOTE, note->span, note->text, NULL);
     if (help) {

@@ -15,7 +15,7 @@ typedef struct OutputFile {
     const char *path;
     const char *data;  ///< borrowed until commit
     size_t len;
-    bool keep_time;    ///< leave the file alone when its bytes would not change
+    bool keep_time;  ///< leave the file alone when its bytes would not change
 } OutputFile;
 
 typedef struct OutputSet {

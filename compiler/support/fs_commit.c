@@ -9,7 +9,8 @@
 /// The list of temporaries is this compiler's only mutable file-scope state: a signal handler has
 /// no context argument, and an interrupted compile must not leave files behind. There is one
 /// commit at a time in a process.
-#define _XOPEN_SOURCE 700  // realpath
+// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): asks for realpath
+#define _XOPEN_SOURCE 700
 #include "support/fs.h"
 #include <errno.h>
 #include <fcntl.h>

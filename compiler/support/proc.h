@@ -5,7 +5,8 @@
 #include <stdbool.h>
 
 /// Runs argv[0] (looked up in PATH) and waits. Standard output and error go to `out` when it is not
-/// NULL. Returns the exit status, 128 + signal, or -1 when it could not be started (errno says why).
+/// NULL. Returns the exit status, 128 + signal, or -1 when it could not be started (errno says
+/// why).
 int proc_run(const char *const argv[], Buf *out);
 
 #endif

@@ -4,18 +4,18 @@
 /// any file. A file's text is held with a guaranteed final newline and a NUL after it.
 #ifndef NEWT_SUPPORT_SOURCE_H
 #define NEWT_SUPPORT_SOURCE_H
-#include "support/vec.h"
 #include "support/str.h"
+#include "support/vec.h"
 
 typedef struct {
     uint32_t lo, hi;  ///< [lo, hi) in the SourceMap; lo == hi == 0 is "no place"
 } Span;
 
 typedef struct SourceFile {
-    const char *path;     ///< as given, after -ffile-prefix-map
-    const char *text;     ///< len bytes, the last a newline; text[len] == 0
-    uint32_t base, len;   ///< offsets [base, base + len]
-    uint32_t *lines;      ///< offset in text of each line's first byte
+    const char *path;    ///< as given, after -ffile-prefix-map
+    const char *text;    ///< len bytes, the last a newline; text[len] == 0
+    uint32_t base, len;  ///< offsets [base, base + len]
+    uint32_t *lines;     ///< offset in text of each line's first byte
     uint32_t line_count;
 } SourceFile;
 

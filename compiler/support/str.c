@@ -66,7 +66,11 @@ uint32_t str_decode_utf8(const char *at, size_t len, unsigned *size)
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
     const unsigned char *p = (const unsigned char *)at;
-    unsigned n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
+    unsigned n = p[0] < 0x80       ? 1
+                 : p[0] >> 5 == 6  ? 2
+                 : p[0] >> 4 == 14 ? 3
+                 : p[0] >> 3 == 30 ? 4
+                                   : 0;
 
     *size = 1;
     if (n == 1)

@@ -6,17 +6,17 @@
 #define NEWT_SUPPORT_VEC_H
 #include "support/arena.h"
 
-#define VEC(T) \
-    struct { \
-        T *at; \
+#define VEC(T)             \
+    struct {               \
+        T *at;             \
         uint32_t len, cap; \
     }
 
 /// Appends x; evaluates to the address of the new element.
-#define VEC_PUSH(a, v, x) \
-    ((v)->len == (v)->cap \
+#define VEC_PUSH(a, v, x)                                                                 \
+    ((v)->len == (v)->cap                                                                 \
          ? (void)((v)->at = vec_grow((a), (v)->at, (v)->len, &(v)->cap, sizeof *(v)->at)) \
-         : (void)0, \
+         : (void)0,                                                                       \
      (v)->at[(v)->len] = (x), &(v)->at[(v)->len++])
 
 #define VEC_EACH(p, v) for ((p) = (v)->at; (p) != (v)->at + (v)->len; (p)++)
