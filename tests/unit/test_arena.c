@@ -1,11 +1,11 @@
 /// test_arena.c - alignment, zeroing, growth; vectors on top of it.
 #include "support/vec.h"
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 static void gives_aligned_zeroes(void **state)
 {
@@ -66,8 +66,7 @@ static void vector_keeps_its_elements(void **state)
         assert_int_equal(*at, i * 3);
     }
     assert_int_equal(v.len, 1000);
-    VEC_EACH(p, &v)
-    {
+    VEC_EACH (p, &v) {
         assert_int_equal(*p, expected);
         expected += 3;
     }

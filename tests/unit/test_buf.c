@@ -1,13 +1,13 @@
 /// test_buf.c - the text buffer and its literals.
 #include "support/buf.h"
+#include <cmocka.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void appends_and_indents(void **state)
 {
@@ -42,9 +42,13 @@ static const LiteralCase c_cases[] = {
     { "", 0, "\"\"" },
     { "a\"b\\c", 5, "\"a\\\"b\\\\c\"" },
     { "l\n", 2, "\"l\\n\"" },
-    { "\0" "1", 2, "\"\\0001\"" },          // never read as octal 1
-    { "\?\?=", 3, "\"\\?\\?=\"" },          // never a trigraph
-    { "\xc3\xa4" "b", 3, "\"\\303\\244b\"" },
+    { "\0"
+      "1",
+      2, "\"\\0001\"" },            // never read as octal 1
+    { "\?\?=", 3, "\"\\?\\?=\"" },  // never a trigraph
+    { "\xc3\xa4"
+      "b",
+      3, "\"\\303\\244b\"" },
 };
 
 static const LiteralCase json_cases[] = {
@@ -52,7 +56,11 @@ static const LiteralCase json_cases[] = {
     { "a\"b\\c/", 6, "\"a\\\"b\\\\c/\"" },
     { "\n\t\x01", 3, "\"\\n\\u0009\\u0001\"" },
     { "\xc3\xa4", 2, "\"\xc3\xa4\"" },
-    { "\xff" "a\xc3", 3, "\"\xef\xbf\xbd" "a\xef\xbf\xbd\"" },
+    { "\xff"
+      "a\xc3",
+      3,
+      "\"\xef\xbf\xbd"
+      "a\xef\xbf\xbd\"" },
 };
 
 static void check_literals(const LiteralCase *cases, size_t count,
@@ -82,10 +90,12 @@ static const struct {
     double value;
     const char *want;
 } double_cases[] = {
-    { 0.0, "0.0" },      { -0.0, "-0.0" },         { 1.0, "1.0" },
-    { 0.1, "0.1" },      { 1e20, "1e+20" },        { 1.0 / 3, "0.3333333333333333" },
-    { 1e-300, "1e-300" }, { 123456789.0, "123456789.0" }, { 5e-324, "5e-324" },
-    { INFINITY, "inf" }, { -INFINITY, "-inf" },    { NAN, "nan" },
+    { 0.0, "0.0" },        { -0.0, "-0.0" },
+    { 1.0, "1.0" },        { 0.1, "0.1" },
+    { 1e20, "1e+20" },     { 1.0 / 3, "0.3333333333333333" },
+    { 1e-300, "1e-300" },  { 123456789.0, "123456789.0" },
+    { 5e-324, "5e-324" },  { INFINITY, "inf" },
+    { -INFINITY, "-inf" }, { NAN, "nan" },
 };
 
 static void doubles_are_shortest(void **state)

@@ -1,13 +1,13 @@
 /// test_diag.c - what is kept, what is printed, and the -W options.
 #include "support/diag.h"
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     Arena arena;
@@ -221,7 +221,8 @@ static void stops_after_max_errors(void **state)
                         "newtc: error: too many errors; stopping after 2 [-fmax-errors]\n");
     diag_report(&f.sink, DIAG_INTERNAL, (Span){ 0, 0 }, "ours");
     assert_int_equal(f.sink.internals, 1);
-    assert_non_null(strstr(print(&f, DIAG_TEXT, false), "newtc: internal error: ours [internal]\n"));
+    assert_non_null(
+        strstr(print(&f, DIAG_TEXT, false), "newtc: internal error: ours [internal]\n"));
     tear_down(&f);
 }
 
@@ -286,9 +287,9 @@ static void options_set_levels(void **state)
         for (size_t k = 0; k < 3 && option_cases[i].options[k]; k++) {
             const char *mark = strstr(option_cases[i].options[k], "%s");
             int head = mark ? (int)(mark - option_cases[i].options[k]) : 100;
-            assert_true(diag_set_option(
-                &f.sink, arena_printf(&f.arena, "%.*s%s", head, option_cases[i].options[k],
-                                      mark ? diag_info[id].slug : "")));
+            assert_true(diag_set_option(&f.sink, arena_printf(&f.arena, "%.*s%s", head,
+                                                              option_cases[i].options[k],
+                                                              mark ? diag_info[id].slug : "")));
         }
         diag_report(&f.sink, id, (Span){ 0, 0 }, "w");
         Severity got = f.sink.list.len ? f.sink.list.at[0]->severity : SEVERITY_IGNORED;
@@ -330,8 +331,8 @@ static void nearest_name_is_offered(void **state)
     static const struct {
         const char *name, *want;
     } cases[] = {
-        { "laod", "load" },  { "stoer", "store" }, { "arnage", "arange" }, { "ex", "exp" },
-        { "exp1", "exp" },   { "y", NULL },        { "matmul", NULL },     { "", NULL },
+        { "laod", "load" }, { "stoer", "store" }, { "arnage", "arange" }, { "ex", "exp" },
+        { "exp1", "exp" },  { "y", NULL },        { "matmul", NULL },     { "", NULL },
     };
 
     (void)state;

@@ -1,17 +1,17 @@
 /// test_fs.c - all outputs or none, and children without a shell.
 #include "support/fs.h"
 #include "support/proc.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,7 +101,8 @@ static void failure_leaves_older_outputs(void **state)
 
     assert_true(commit_two(f, in(f, "a"), in(f, "b"), "old", &error));
     assert_false(commit_two(f, in(f, "a"), in(f, "none/b"), "new", &error));
-    assert_string_equal(error, arena_printf(&f->arena, "%s/none/b: No such file or directory", f->dir));
+    assert_string_equal(error,
+                        arena_printf(&f->arena, "%s/none/b: No such file or directory", f->dir));
     assert_false(commit_two(f, in(f, "a"), f->dir, "new", &error));
     assert_string_equal(error, arena_printf(&f->arena, "%s: is a directory", f->dir));
     assert_false(commit_two(f, in(f, "a"), "/dev/full", "new", &error));
@@ -229,7 +230,7 @@ static void paths_are_taken_apart(void **state)
     static const struct {
         const char *path, *stem, *dir;
     } cases[] = {
-        { "dir/add.newt", "add", "dir/" }, { "add.newt", "add", "" }, { "/a", "a", "/" },
+        { "dir/add.newt", "add", "dir/" }, { "add.newt", "add", "" },    { "/a", "a", "/" },
         { "a.b.newt", "a.b", "" },         { "x.d/.rc", ".rc", "x.d/" },
     };
     Fixture *f = *state;

@@ -1,11 +1,11 @@
 /// test_source.c - offsets to places and back over several files.
 #include "support/source.h"
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 typedef struct {
     Arena arena;
@@ -50,10 +50,11 @@ static const struct {
     int file;
     uint32_t offset, line, column;
 } pos_cases[] = {
-    { 0, 0, 1, 1 }, { 0, 2, 1, 3 },  { 0, 3, 1, 4 },  // the newline itself
-    { 0, 4, 2, 1 }, { 0, 5, 3, 1 },  { 0, 9, 3, 5 },  { 0, 10, 3, 6 },
-    { 0, 11, 3, 6 },  // end of file: behind the last line
-    { 1, 0, 1, 1 }, { 1, 1, 1, 1 },  { 2, 0, 1, 1 },  { 2, 3, 2, 1 }, { 2, 5, 2, 2 },
+    { 0, 0, 1, 1 },  { 0, 2, 1, 3 },  { 0, 3, 1, 4 },  // the newline itself
+    { 0, 4, 2, 1 },  { 0, 5, 3, 1 },  { 0, 9, 3, 5 },
+    { 0, 10, 3, 6 }, { 0, 11, 3, 6 },  // end of file: behind the last line
+    { 1, 0, 1, 1 },  { 1, 1, 1, 1 },  { 2, 0, 1, 1 },
+    { 2, 3, 2, 1 },  { 2, 5, 2, 2 },
 };
 
 static void offsets_have_places(void **state)

@@ -1,12 +1,12 @@
 /// test_str.c - interning, hashing, edit distance, UTF-8.
 #include "support/str.h"
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 
 static void equal_names_are_one_entry(void **state)
 {
@@ -56,10 +56,18 @@ static const struct {
     const char *a, *b;
     unsigned limit, want;
 } distance_cases[] = {
-    { "", "", 3, 0 },           { "abc", "abc", 0, 0 },         { "", "abc", 3, 3 },
-    { "kitten", "sitting", 5, 3 }, { "kitten", "sitting", 2, 3 }, { "kitten", "sitting", 1, 2 },
-    { "laod", "load", 3, 1 },   { "ab", "ba", 3, 1 },           { "ca", "abc", 5, 3 },
-    { "BLOCK", "BLOK", 3, 1 },  { "abcdef", "badcfe", 5, 3 },   { "x", "abcdefgh", 2, 3 },
+    { "", "", 3, 0 },
+    { "abc", "abc", 0, 0 },
+    { "", "abc", 3, 3 },
+    { "kitten", "sitting", 5, 3 },
+    { "kitten", "sitting", 2, 3 },
+    { "kitten", "sitting", 1, 2 },
+    { "laod", "load", 3, 1 },
+    { "ab", "ba", 3, 1 },
+    { "ca", "abc", 5, 3 },
+    { "BLOCK", "BLOK", 3, 1 },
+    { "abcdef", "badcfe", 5, 3 },
+    { "x", "abcdefgh", 2, 3 },
 };
 
 static void distance_counts_edits(void **state)
@@ -68,12 +76,12 @@ static void distance_counts_edits(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof distance_cases / sizeof *distance_cases; i++) {
-        assert_int_equal(str_distance(distance_cases[i].a, distance_cases[i].b,
-                                      distance_cases[i].limit),
-                         distance_cases[i].want);
-        assert_int_equal(str_distance(distance_cases[i].b, distance_cases[i].a,
-                                      distance_cases[i].limit),
-                         distance_cases[i].want);
+        assert_int_equal(
+            str_distance(distance_cases[i].a, distance_cases[i].b, distance_cases[i].limit),
+            distance_cases[i].want);
+        assert_int_equal(
+            str_distance(distance_cases[i].b, distance_cases[i].a, distance_cases[i].limit),
+            distance_cases[i].want);
     }
     memset(long_a, 'a', 199);
     memset(long_b, 'b', 199);
