@@ -1,11 +1,11 @@
 /// test_arena.c - alignment, zeroing, growth; vectors on top of it.
 #include "support/vec.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 static void gives_aligned_zeroes(void **state)
 {

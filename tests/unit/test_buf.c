@@ -1,6 +1,5 @@
 /// test_buf.c - the text buffer and its literals.
 #include "support/buf.h"
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 static void appends_and_indents(void **state)
 {

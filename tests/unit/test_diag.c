@@ -1,6 +1,5 @@
 /// test_diag.c - what is kept, what is printed, and the -W options.
 #include "support/diag.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 typedef struct {
     Arena arena;

@@ -1,11 +1,11 @@
 /// test_embed.c - files compiled in by newt_embed(): every byte, no byte, many bytes, order.
 #include "test_embed_files.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 // ORDER tests/unit/CMakeLists.txt
 enum { BYTES, EMPTY, TEXT, LARGE, FILE_COUNT };

@@ -1,7 +1,6 @@
 /// test_fs.c - all outputs or none, and children without a shell.
 #include "support/fs.h"
 #include "support/proc.h"
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -15,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 typedef struct {
     Arena arena;

@@ -1,11 +1,11 @@
 /// test_sha256.c - the published test vectors, whole and in pieces.
 #include "support/sha256.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 static const struct {
     const char *text, *want;

@@ -1,11 +1,11 @@
 /// test_source.c - offsets to places and back over several files.
 #include "support/source.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <cmocka.h>
 
 typedef struct {
     Arena arena;

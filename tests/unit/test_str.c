@@ -1,12 +1,12 @@
 /// test_str.c - interning, hashing, edit distance, UTF-8.
 #include "support/str.h"
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <cmocka.h>
 
 static void equal_names_are_one_entry(void **state)
 {
