@@ -1,0 +1,179 @@
+/// libnewt against the real driver: results, captures, faults, and the time of a warm launch
+/// against that of the cuLaunchKernel inside it. Exit status 77 when there is no driver or device.
+#include "driver_api.h"
+#include "host.h"
+#include <newt/module.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct AddArgs {
+    const float *x, *y;
+    float *out;
+    int64_t n;
+} AddArgs;
+
+static const char ptx[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry add(.param .u64 x, .param .u64 y, .param .u64 out, .param .u64 n)\n"
+    "{ .reg .u64 a, b, c, m, i; .reg .u32 t, g; .reg .f32 p, q; .reg .pred k;\n"
+    "  ld.param.u64 a, [x]; ld.param.u64 b, [y]; ld.param.u64 c, [out]; ld.param.u64 m, [n];\n"
+    "  mov.u32 t, %tid.x; mov.u32 g, %ctaid.x; mad.lo.u32 t, g, 256, t;\n"
+    "  cvt.u64.u32 i, t; setp.ge.u64 k, i, m; @k ret;\n"
+    "  shl.b64 i, i, 2; add.u64 a, a, i; add.u64 b, b, i; add.u64 c, c, i;\n"
+    "  ld.global.f32 p, [a]; ld.global.f32 q, [b]; add.f32 p, p, q; st.global.f32 [c], p; ret; }\n";
+
+static const NewtParam params[] = {
+    { "x", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, x), 8, 1 },
+    { "y", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, y), 8, 1 },
+    { "out", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, out), 8, 0 },
+    { "n", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(AddArgs, n), 8, 0 },
+};
+static const NewtPredicate aligned[] = {
+    { NEWT_TEST_ALIGN, 0, 16 },
+    { NEWT_TEST_ALIGN, 1, 16 },
+    { NEWT_TEST_ALIGN, 2, 16 },
+    { NEWT_TEST_MULTIPLE, 3, 16 },
+};
+
+static NewtStatus add_grid(const void *args, int64_t grid[3])
+{
+    grid[0] = (((const AddArgs *)args)->n + 255) / 256;
+    return NEWT_OK;
+}
+
+static const NewtImage images[] = {
+    { NEWT_IMAGE_PTX, NEWT_SET_COMMON, 80, ptx, sizeof ptx, "0" },
+};
+static const NewtEntry entries[] = { { .symbol = "add", .image = 0, .threads = 256 } };
+static const NewtVariant variants[] = {
+    { "aligned", aligned, entries, 4, 1, add_grid, NULL, 0 },
+    { "generic", NULL, entries, 0, 1, add_grid, NULL, 0 },
+};
+static const NewtModuleDesc module;
+static const NewtKernel kernel = { &module, "add", "gpu_launch.c", params, variants, 4, 2 };
+static const NewtModuleDesc module = { NEWT_ABI, 1, 1, 7, "gpu_launch.c", "0", images, &kernel };
+
+static int failures;
+
+static void check(const char *what, NewtStatus got, NewtStatus wanted)
+{
+    bool is_right = got == wanted;
+    failures += !is_right;
+    printf("%-44s %-18s %s%s\n", what, newt_status_name(got), is_right ? "" : "WRONG ",
+           got == NEWT_OK ? "" : newt_last_error());
+}
+
+/// Adds n floats at `x`, and compares.
+static void check_add(NewtDevice *device, float *const at[3], int64_t n)
+{
+    size_t bytes = (size_t)n * sizeof(float);
+    float *host = malloc(3 * bytes);
+    if (!host)
+        exit(1);
+    for (int64_t i = 0; i < n; i++) {
+        host[i] = (float)i;
+        host[n + i] = 0.5F;
+    }
+    const AddArgs args = { at[0], at[1], at[2], n };
+    check("newt_copy in", newt_copy(device, NULL, at[0], host, bytes), NEWT_OK);
+    check("newt_copy in", newt_copy(device, NULL, at[1], host + n, bytes), NEWT_OK);
+    check("first or warm launch", newt_launch_(&kernel, device, NULL, NULL, &args), NEWT_OK);
+    check("newt_copy out", newt_copy(device, NULL, host + 2 * n, at[2], bytes), NEWT_OK);
+    check("newt_synchronize", newt_synchronize(device, NULL), NEWT_OK);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < n; i++)
+        wrong += host[2 * n + i] != (float)i + 0.5F;
+    printf("%-44s %lld of %lld\n", "wrong elements", (long long)wrong, (long long)n);
+    failures += wrong != 0;
+    free(host);
+}
+
+enum { BATCHES = 200, BATCH = 100 };
+
+/// The least time per call over batches: ours, and the driver's for the same launch.
+static void compare_times(NewtDevice *device, const AddArgs *args)
+{
+    Driver driver;
+    CudaModule loaded;
+    CudaFunction function;
+    CudaContext context;
+    double ours = 1e30, raw = 1e30;
+    if (newti_driver_load(&driver) != NEWT_OK || driver.cuDevicePrimaryCtxRetain(&context, 0) ||
+        driver.cuCtxPushCurrent(context) ||
+        driver.cuModuleLoadDataEx(&loaded, ptx, 0, NULL, NULL) ||
+        driver.cuModuleGetFunction(&function, loaded, "add"))
+        exit(1);
+    for (int batch = 0; batch < BATCHES; batch++) {
+        NewtStatus status = NEWT_OK;
+        int64_t begin = newti_clock_ns();
+        for (int i = 0; i < BATCH && status == NEWT_OK; i++)
+            status = newt_launch_(&kernel, device, NULL, NULL, args);
+        double each = (double)(newti_clock_ns() - begin) / BATCH;
+        ours = each < ours ? each : ours;
+        driver.cuStreamSynchronize(NULL);
+
+        AddArgs a = *args;
+        void *parameters[] = { &a.x, &a.y, &a.out, &a.n };
+        begin = newti_clock_ns();
+        for (int i = 0; i < BATCH; i++)
+            driver.cuLaunchKernel(function, (unsigned)((a.n + 255) / 256), 1, 1, 256, 1, 1, 0, NULL,
+                                  parameters, NULL);
+        each = (double)(newti_clock_ns() - begin) / BATCH;
+        raw = each < raw ? each : raw;
+        driver.cuStreamSynchronize(NULL);
+        failures += status != NEWT_OK;
+    }
+    printf("%-44s %.0f ns, cuLaunchKernel %.0f ns, ratio %.3f\n", "warm launch", ours, raw,
+           ours / raw);
+}
+
+int main(void)
+{
+    NewtDevice *device;
+    NewtStatus status = newt_device_open("cuda:0", &device);
+    if (status == NEWT_NO_DRIVER || status == NEWT_NO_DEVICE) {
+        printf("%s\n", newt_last_error());
+        return 77;
+    }
+    check("newt_device_open", status, NEWT_OK);
+    if (status != NEWT_OK)
+        return 1;
+    printf("%-44s %s %s\n", "device", newt_device_arch(device), newt_device_name(device));
+
+    enum { N = 1 << 20 };
+    float *at[3];
+    for (int i = 0; i < 3; i++) {
+        void *memory = NULL;
+        check("newt_alloc", newt_alloc(device, N * sizeof(float), &memory), NEWT_OK);
+        at[i] = memory;
+    }
+    check_add(device, at, N);
+    check_add(device, at, 1001);
+    check("newt_preload_", newt_preload_(&kernel, device), NEWT_OK);
+
+    NewtTimer *timer;
+    double microseconds = 0;
+    const AddArgs args = { at[0], at[1], at[2], N }, small = { at[0], at[1], at[2], 256 };
+    check("newt_timer_new", newt_timer_new(device, &timer), NEWT_OK);
+    check("newt_timer_start", newt_timer_start(timer, NULL), NEWT_OK);
+    check("launch", newt_launch_(&kernel, device, NULL, NULL, &args), NEWT_OK);
+    check("newt_timer_stop", newt_timer_stop(timer, NULL, &microseconds), NEWT_OK);
+    printf("%-44s %.1f us\n", "timed", microseconds);
+    newt_timer_free(timer);
+    compare_times(device, &small);
+
+    void *memory = NULL;
+    check("newt_alloc of 2^60", newt_alloc(device, (size_t)1 << 60, &memory), NEWT_NO_MEMORY);
+    const AddArgs wild = { (const float *)16, at[1], at[2], 256 };
+    check("launch with a wild pointer", newt_launch_(&kernel, device, NULL, NULL, &wild), NEWT_OK);
+    check("newt_synchronize finds the fault", newt_synchronize(device, NULL), NEWT_KERNEL_FAULT);
+    check("launch after the fault", newt_launch_(&kernel, device, NULL, NULL, &args),
+          NEWT_KERNEL_FAULT);
+    for (int i = 0; i < 3; i++)
+        newt_free(device, at[i]);
+    newt_device_close(device);
+    return failures > 0;
+}
