@@ -26,13 +26,42 @@ const char *const ast_compare_text[AST_COMPARE_OP_COUNT] = {
 #include "ast.def"
 };
 
+static uint16_t deeper(uint16_t depth, const AstNode *child)
+{
+    return child && child->depth > depth ? child->depth : depth;
+}
+
+// clang-format off
+static uint16_t ast_child_depth(const AstNode *n)
+{
+    uint16_t depth = 0;
+
+    switch ((AstKind)n->kind) {
+#define V(T, name)
+#define C(name) depth = deeper(depth, self->name);
+#define L(name) for (uint32_t i = 0; i < self->name.len; i++) depth = deeper(depth, self->name.at[i]);
+#define B(name) L(name)
+#define NODE(KIND, Struct, name, class, fields) \
+    case AST_##KIND: { const Ast##Struct *self = (const Ast##Struct *)n; (void)self; fields break; }
+#include "ast.def"
+#undef V
+#undef C
+#undef L
+#undef B
+    case AST_KIND_COUNT: break;
+    }
+    return depth;
+}
+// clang-format on
+
 AstNode *ast_make(Arena *a, AstKind kind, Span span, const void *model)
 {
     AstNode *n = arena_alloc(a, ast_kind_info[kind].size, _Alignof(max_align_t));
 
     memcpy(n, model, ast_kind_info[kind].size);
-    n->kind = (uint16_t)kind;
+    n->kind = (uint8_t)kind;
     n->span = span;
+    n->depth = ast_child_depth(n) + 1;
     return n;
 }
 
@@ -126,6 +155,11 @@ static void dump_value_AstCompareOps(AstCompareOps ops, Buf *out)
 static void dump_value_Span(Span s, Buf *out)
 {
     (void)s, (void)out;  // places are not part of the dump: edits above would change it
+}
+
+static void dump_value_AstIds(AstIds n, Buf *out)
+{
+    (void)n, (void)out;  // nor are the ids
 }
 
 static void dump_value_AstFile(AstFile f, Buf *out)

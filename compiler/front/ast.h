@@ -41,8 +41,9 @@ typedef enum { AST_CLASS_EXPR, AST_CLASS_STMT, AST_CLASS_PART } AstClass;
 enum { AST_FLAG_PARENS = 1 };  ///< the expression stood in parentheses of its own
 
 typedef struct AstNode {
-    uint16_t kind, flags;
-    uint32_t id;  ///< from 1, dense within a module; 0 in nodes that a rewrite made
+    uint8_t kind, flags;
+    uint16_t depth;  ///< 1 + that of the deepest child
+    uint32_t id;     ///< 1 to the module's node_count; 0 in nodes that a rewrite made
     Span span;
 } AstNode;
 
@@ -61,6 +62,7 @@ typedef struct {
 typedef Str AstText;
 typedef bool AstFlag;
 typedef uint32_t AstCount;
+typedef uint32_t AstIds;  ///< how many ids are in use; not part of the dump
 typedef uint64_t AstCount64;
 typedef double AstDouble;
 typedef char AstConversion;  ///< 'r', 's', 'a' of `{x!r}`, or 0
