@@ -1,0 +1,197 @@
+/// compile.c - runs NVRTC: options, one program a request, threads, and what ptxas says.
+///
+/// NVRTC compiles in parallel when called from several threads. Threads own malloc'd results; the
+/// caller's thread moves them into the arena when all have ended.
+#include "backend/cuda/nvrtc_impl.h"
+#include "cuda_prelude_files.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { CUDA_MAX_JOBS = 256 };
+
+/// The work of one call: threads take the next request until there is none.
+typedef struct CompileQueue {
+    const Nvrtc *nvrtc;
+    const CudaRequest *requests;
+    CudaImage *images;             // text and log malloc'd here
+    const char **headers, **header_names;
+    int header_count;
+    size_t next, count;
+    pthread_mutex_t lock;
+} CompileQueue;
+
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+typedef struct OptionList {
+    Arena arena;
+    VEC(const char *) list;
+} OptionList;
+
+static void add_options(OptionList *o, const char *const *extra, const char *format)
+{
+    for (; extra && *extra; extra++)
+        VEC_PUSH(&o->arena, &o->list, arena_printf(&o->arena, format, *extra));
+}
+
+static void make_options(OptionList *o, const Nvrtc *n, const CudaRequest *r)
+{
+    char virtual_arch[16];
+    target_ptx_name(r->target, virtual_arch);
+    VEC_PUSH(&o->arena, &o->list, arena_printf(&o->arena, "-arch=%s", r->ptx ? virtual_arch : r->target->name));
+    VEC_PUSH(&o->arena, &o->list, "--std=c++17");
+    if (n->major >= 13)  // leaves out declarations that the prelude does not use: 10 to 15 % of the time
+        VEC_PUSH(&o->arena, &o->list, "-minimal");
+    if (r->line_info)
+        VEC_PUSH(&o->arena, &o->list, "-lineinfo");
+    if (!r->ptx) {
+        VEC_PUSH(&o->arena, &o->list, "--ptxas-options=-v");
+        if (r->unoptimised)
+            VEC_PUSH(&o->arena, &o->list, "--ptxas-options=-O0");
+        add_options(o, r->ptxas_options, "--ptxas-options=%s");
+    }
+    add_options(o, r->nvrtc_options, "%s");
+}
+
+/// Malloc'd bytes from one of NVRTC's pairs of size and content functions; NULL when it refuses.
+static char *take(NvrtcProgram *p, int (*size_of)(NvrtcProgram *, size_t *),
+                  int (*content_of)(NvrtcProgram *, char *), size_t *size)
+{
+    if (size_of(p, size) != NVRTC_OK)
+        return NULL;
+    char *at = calloc(*size + 1, 1);
+    if (at && content_of(p, at) != NVRTC_OK) {
+        free(at);
+        return NULL;
+    }
+    return at;
+}
+
+static void compile_one(const CompileQueue *q, const CudaRequest *r, CudaImage *image)
+{
+    const NvrtcApi *api = q->nvrtc->api;
+    NvrtcProgram *program = NULL;
+    OptionList options = { 0 };
+    const double start = seconds_now();
+    size_t log_size;
+
+    if (api->create(&program, r->source, r->name, q->header_count, q->headers, q->header_names) != NVRTC_OK)
+        return;
+    make_options(&options, q->nvrtc, r);
+    image->ok = api->compile(program, (int)options.list.len, options.list.at) == NVRTC_OK;
+    image->log = take(program, api->log_size, api->log, &log_size);
+    if (image->ok)
+        image->data = r->ptx ? take(program, api->ptx_size, api->ptx, &image->size)
+                             : take(program, api->cubin_size, api->cubin, &image->size);
+    image->ok = image->data != NULL;
+    api->destroy(&program);
+    arena_free(&options.arena);
+    image->seconds = seconds_now() - start;
+}
+
+static void *compile_worker(void *at)
+{
+    CompileQueue *q = at;
+    for (;;) {
+        pthread_mutex_lock(&q->lock);
+        size_t i = q->next < q->count ? q->next++ : q->count;
+        pthread_mutex_unlock(&q->lock);
+        if (i == q->count)
+            return NULL;
+        compile_one(q, &q->requests[i], &q->images[i]);
+    }
+}
+
+/// The number in front of `unit` in ptxas's log ("Used 28 registers"); 0 when it says none.
+static uint32_t number_before(const char *log, const char *unit)
+{
+    const char *at = strstr(log, unit);
+    if (!at)
+        return 0;
+    while (at > log && (at[-1] == ' ' || (at[-1] >= '0' && at[-1] <= '9')))
+        at--;
+    return (uint32_t)strtoul(at, NULL, 10);
+}
+
+static CudaUsage read_usage(const char *log)
+{
+    return (CudaUsage){
+        .registers = number_before(log, " registers"),
+        .stack = number_before(log, " bytes stack frame"),
+        .spill_stores = number_before(log, " bytes spill stores"),
+        .spill_loads = number_before(log, " bytes spill loads"),
+        .shared = number_before(log, " bytes smem"),
+        .barriers = number_before(log, " barriers"),
+    };
+}
+
+/// Moves what a thread made into the arena.
+static void settle(Arena *a, CudaImage *image)
+{
+    char *log = (char *)image->log, *data = (char *)image->data;
+    image->log = log ? arena_strndup(a, log, strlen(log)) : "NVRTC ran out of memory";
+    image->data = data ? arena_strndup(a, data, image->size) : NULL;
+    image->usage = read_usage(image->log);
+    free(log);
+    free(data);
+}
+
+static void list_headers(Arena *a, CompileQueue *q)
+{
+    const size_t count = cuda_prelude_files_count;
+    q->headers = ARENA_NEW_N(a, const char *, count);
+    q->header_names = ARENA_NEW_N(a, const char *, count);
+    q->header_count = (int)count;
+    for (size_t i = 0; i < count; i++) {
+        q->headers[i] = cuda_prelude_files[i].text;
+        q->header_names[i] = arena_printf(a, "newt/%s", cuda_prelude_files[i].name);
+    }
+}
+
+void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
+                      size_t count, unsigned jobs)
+{
+    CompileQueue q = { .nvrtc = n, .requests = requests, .images = images, .count = count };
+    pthread_t threads[CUDA_MAX_JOBS];
+    unsigned started = 0;
+
+    memset(images, 0, count * sizeof *images);
+    list_headers(a, &q);
+    pthread_mutex_init(&q.lock, NULL);
+    // This thread works too, so one job less is started; a thread that cannot be had is no fault.
+    while (started + 1 < jobs && started + 1 < count && started < CUDA_MAX_JOBS &&
+           pthread_create(&threads[started], NULL, compile_worker, &q) == 0)
+        started++;
+    compile_worker(&q);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_mutex_destroy(&q.lock);
+    for (size_t i = 0; i < count; i++)
+        settle(a, &images[i]);
+}
+
+CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request)
+{
+    CudaImage image;
+    cuda_compile_all(n, a, request, &image, 1, 1);
+    return image;
+}
+
+void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span, DiagSink *diags)
+{
+    diag_report(diags, DIAG_INTERNAL, span, "NVRTC does not accept the CUDA C++ made for '%s' (%s)",
+                request->target->name, request->name);
+    for (const char *at = image->log; *at;) {  // its lines name the .newt file by #line
+        size_t len = strcspn(at, "\n");
+        if (len > 0)
+            diag_note(diags, (Span){ 0, 0 }, "%.*s", (int)len, at);
+        at += len + (at[len] == '\n');
+    }
+}

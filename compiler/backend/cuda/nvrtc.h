@@ -1,0 +1,75 @@
+/// nvrtc.h - NVRTC, found and loaded at run time: from CUDA C++ text to cubin or PTX.
+///
+/// newtc needs no CUDA toolkit to be built, and only libnvrtc and the builtins library beside it to
+/// compile for GPUs. Texts may include the prelude ("newt/base.cuh" ...), which is built in. A loaded
+/// library may be used by several threads at once; cuda_compile_all does.
+#ifndef NEWT_BACKEND_CUDA_NVRTC_H
+#define NEWT_BACKEND_CUDA_NVRTC_H
+#include "target/target.h"
+
+/// A place that was tried, in order; what --print-nvrtc lists.
+typedef struct NvrtcPlace {
+    const char *path;    ///< a file, or a name for the loader to search
+    const char *result;  ///< "loaded", or why not
+} NvrtcPlace;
+
+typedef struct NvrtcApi NvrtcApi;
+
+typedef struct Nvrtc {
+    bool loaded;
+    const char *path;    ///< of the library that was loaded
+    int major, minor;    ///< its version
+    const int *archs;    ///< compute capabilities * 10 it lists
+    uint32_t arch_count;
+    VEC(NvrtcPlace) places;
+    const NvrtcApi *api;
+} Nvrtc;
+
+/// Options that say where to look; NULL when not given.
+typedef struct NvrtcPaths {
+    const char *nvrtc;      ///< --nvrtc: a library or a folder
+    const char *cuda_path;  ///< --cuda-path: a toolkit
+} NvrtcPaths;
+
+/// Looks in: --nvrtc, $NEWTC_NVRTC, --cuda-path, $CUDA_HOME, $CUDA_PATH, the loader's path,
+/// /usr/local/cuda. An option that is given excludes what comes after it. Never NULL: `loaded` tells.
+Nvrtc *nvrtc_open(Arena *a, const NvrtcPaths *paths);
+
+/// False after reporting why code for `t` cannot be made: no library, or one older than the chip.
+bool nvrtc_check_target(const Nvrtc *n, const Target *t, Span span, DiagSink *diags);
+
+typedef struct CudaRequest {
+    const char *name;                ///< of the text in messages: "vadd.sm_90a.cu"
+    const char *source;
+    const Target *target;
+    bool ptx;                        ///< PTX for the target's virtual architecture, not a cubin
+    bool line_info;                  ///< -lineinfo
+    bool unoptimised;                ///< ptxas -O0
+    const char *const *nvrtc_options, *const *ptxas_options;  ///< -Xnvrtc, -Xptxas; NULL-terminated, or NULL
+} CudaRequest;
+
+/// What ptxas says about a kernel; zeros for PTX.
+typedef struct CudaUsage {
+    uint32_t registers, stack, spill_stores, spill_loads, shared, barriers;
+} CudaUsage;
+
+typedef struct CudaImage {
+    bool ok;
+    const char *data;  ///< cubin, or PTX text with its NUL (counted in size)
+    size_t size;
+    const char *log;   ///< NVRTC's and ptxas's messages, "" when none
+    CudaUsage usage;
+    double seconds;    ///< spent in NVRTC
+} CudaImage;
+
+/// Compiles one text; results are in `a`.
+CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request);
+
+/// Compiles `count` texts on up to `jobs` threads; images[i] belongs to requests[i].
+void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
+                      size_t count, unsigned jobs);
+
+/// Reports that NVRTC did not take our text (an internal error, with its messages).
+void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span, DiagSink *diags);
+
+#endif
