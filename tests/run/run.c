@@ -1,0 +1,174 @@
+// run.c - runs every case of tests/run on one device.
+//
+//     run_tests DEVICE [-k PATTERN] [--seed N]
+//
+// Exit code 77 when the device does not exist here, so that CTest shows a skipped test.
+#include "run.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <time.h>
+
+enum { GUARD = 512 };
+
+struct RunBuffer {
+    RunBuffer *next;
+    unsigned char *base, *at;
+    size_t bytes, total;
+};
+
+void run_ok(NewtStatus status, const char *what)
+{
+    if (status != NEWT_OK)
+        fail_msg("%s: %s: %s", what, newt_status_name(status), newt_last_error());
+}
+
+void *run_buffer(RunCx *cx, const void *data, size_t bytes, size_t shift)
+{
+    RunBuffer *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    b->bytes = bytes;
+    b->total = bytes + shift + 2 * GUARD;
+    unsigned char *host = malloc(b->total);
+    assert_non_null(host);
+    memset(host, 0xff, b->total);
+    if (data)
+        memcpy(host + GUARD + shift, data, bytes);
+    void *base = NULL;
+    RUN_OK(newt_alloc(cx->device, b->total, &base));
+    RUN_OK(newt_copy(cx->device, NULL, base, host, b->total));
+    RUN_OK(newt_synchronize(cx->device, NULL));
+    free(host);
+    b->base = base;
+    b->at = b->base + GUARD + shift;
+    b->next = cx->buffers;
+    cx->buffers = b;
+    return b->at;
+}
+
+void run_get(RunCx *cx, const void *at, void *out)
+{
+    RunBuffer *b = cx->buffers;
+    while (b && b->at != at)
+        b = b->next;
+    assert_non_null(b);
+    unsigned char *host = malloc(b->total);
+    assert_non_null(host);
+    RUN_OK(newt_synchronize(cx->device, NULL));
+    RUN_OK(newt_copy(cx->device, NULL, host, b->base, b->total));
+    RUN_OK(newt_synchronize(cx->device, NULL));
+    size_t before = (size_t)(b->at - b->base), bad = b->total;
+    for (size_t i = 0; i < b->total; i++)
+        if ((i < before || i >= before + b->bytes) && host[i] != 0xff && bad == b->total)
+            bad = i;
+    memcpy(out, host + before, b->bytes);
+    free(host);
+    if (bad != b->total)
+        fail_msg("byte %td from the buffer's start was overwritten", (ptrdiff_t)bad - (ptrdiff_t)before);
+}
+
+void run_near(double got, double want, double tolerance, size_t index)
+{
+    if (fabs(got - want) <= tolerance || (isnan(got) && isnan(want)) || got == want)
+        return;
+    fail_msg("element %zu is %.17g, should be %.17g within %.3g", index, got, want, tolerance);
+}
+
+void run_same_bits(const void *got, const void *want, size_t size, size_t count)
+{
+    const unsigned char *g = got, *w = want;
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(g + i * size, w + i * size, size) != 0) {
+            uint64_t gv = 0, wv = 0;
+            memcpy(&gv, g + i * size, size);
+            memcpy(&wv, w + i * size, size);
+            fail_msg("element %zu has the bits 0x%" PRIx64 ", should have 0x%" PRIx64, i, gv, wv);
+        }
+}
+
+uint64_t run_random(RunCx *cx)
+{
+    uint64_t z = cx->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+float run_uniform(RunCx *cx)
+{
+    return (float)(run_random(cx) >> 40) / 8388608.0f - 1.0f;
+}
+
+typedef struct RunRow {
+    const char *name;
+    void (*run)(RunCx *cx);
+} RunRow;
+
+#define RUN(name, warps) void run_w##warps##_##name(RunCx *cx);
+#include "run_table.def"
+#undef RUN
+
+static const RunRow rows[] = {
+#define RUN(name, warps) { #name ".w" #warps, run_w##warps##_##name },
+#include "run_table.def"
+#undef RUN
+};
+enum { ROW_COUNT = sizeof rows / sizeof *rows };
+
+typedef struct RunState {
+    NewtDevice *device;
+    uint64_t seed;
+    const RunRow *row;
+} RunState;
+
+static void run_row(void **at)
+{
+    const RunState *s = *at;
+    RunCx cx = { s->device, NULL, s->seed };
+    s->row->run(&cx);
+    while (cx.buffers) {
+        RunBuffer *b = cx.buffers;
+        cx.buffers = b->next;
+        newt_free(cx.device, b->base);
+        free(b);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = "host", *pattern = "*";
+    uint64_t seed = (uint64_t)time(NULL);
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "-k") == 0 && i + 1 < argc)
+            pattern = argv[++i];
+        else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            seed = strtoull(argv[++i], NULL, 10);
+        else
+            name = argv[i];
+    }
+    NewtDevice *device = NULL;
+    NewtStatus status = newt_device_open(name, &device);
+    if (status == NEWT_NO_DRIVER || status == NEWT_NO_DEVICE) {
+        printf("skipped: %s: %s\n", name, newt_last_error());
+        return 77;
+    }
+    if (status != NEWT_OK) {
+        fprintf(stderr, "%s: %s\n", name, newt_last_error());
+        return 1;
+    }
+    printf("device %s, seed %" PRIu64 "\n", newt_device_name(device), seed);
+
+    struct CMUnitTest tests[ROW_COUNT];
+    RunState states[ROW_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (fnmatch(pattern, rows[i].name, 0) != 0)
+            continue;
+        states[count] = (RunState){ device, seed + i, &rows[i] };
+        tests[count] = (struct CMUnitTest){ rows[i].name, run_row, NULL, NULL, &states[count] };
+        count++;
+    }
+    int failed = _cmocka_run_group_tests("run", tests, count, NULL, NULL);
+    newt_device_close(device);
+    return failed != 0;
+}
