@@ -348,6 +348,10 @@ NewtStatus newti_device_check(const NewtDevice *device, const char *who)
                           "%s: %s was opened before fork, and CUDA cannot be used in the child",
                           who, device->label);
     CudaResult fault = atomic_load_explicit(&device->fault, memory_order_relaxed);
+    if (fault == CUDA_CONTEXT_IS_DESTROYED)
+        return newti_fail_driver(device->driver, fault, "lost",
+                                 "%s: the context of %s was destroyed or reset", who,
+                                 device->label);
     if (fault != CUDA_OK)
         return newti_fail_driver(device->driver, fault, "lost",
                                  "%s: an earlier kernel on %s faulted%s", who, device->label,

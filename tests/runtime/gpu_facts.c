@@ -1,12 +1,14 @@
 /// Prints, as a table, facts about the CUDA driver on this machine that libnewt relies on.
 ///
-/// Nothing is asserted: the table goes into the records, and libnewt is changed where it assumed
-/// otherwise. Kernels are PTX strings; the cubin of another architecture comes from the driver's
-/// own linker, so no toolkit is needed. Exit status 77 when there is no driver or device.
+/// Nothing is asserted: runtime/README.md keeps the findings, and libnewt is changed where it
+/// assumed otherwise. Kernels are PTX strings; the cubin of another architecture comes from the
+/// driver's own linker, so no toolkit is needed. Exit status 77 when there is no driver or device.
 ///
 ///     gpu_facts                 all facts; starts itself for those that need a fresh process
 ///     gpu_facts persistent      first launch beside a kernel that does not end
 ///     gpu_facts start           what loading and starting the driver gives (stubs)
+///     gpu_facts reset           a launch of a CUfunction after its context was reset
+///     gpu_facts reset-kernel    the same of a CUkernel
 #include "driver_api.h"
 #include "host.h"
 #include <dlfcn.h>
@@ -296,11 +298,19 @@ static void push_pop(void)
 static void fact_times(void)
 {
     CudaContext context;
+    CudaFunction function = cu.empty;
+    CudaLibrary library;
+    unsigned long long id;
     int state;
     TIME("cuLaunchKernel", launch_empty(1, 1, 1));
     TIME("cuLaunchKernelEx, no attribute", launch_ex(0));
     TIME("cuLaunchKernelEx, cluster", launch_ex(1));
     TIME("cuLaunchKernelEx, cluster and programmatic", launch_ex(2));
+    if (cu.driver.cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0) == CUDA_OK &&
+        cu.driver.cuLibraryGetKernel((CudaKernel *)&cu.empty, library, "empty") == CUDA_OK)
+        TIME("cuLaunchKernel of a CUkernel", launch_empty(1, 1, 1));
+    cu.empty = function;
+    TIME("cuCtxGetId", cu.driver.cuCtxGetId(cu.context, &id));
     TIME("cuCtxGetCurrent", cu.driver.cuCtxGetCurrent(&context));
     TIME("cuCtxPushCurrent + cuCtxPopCurrent", push_pop());
     TIME("cuStreamIsCapturing", cu.driver.cuStreamIsCapturing(cu.stream, &state));
@@ -323,7 +333,7 @@ static void fact_grids(void)
 
 /// A first launch on another stream, while a kernel spins.
 typedef struct Beside {
-    atomic_int is_done;
+    atomic_int step;  // how many of the steps below are done
     CudaResult result;
 } Beside;
 
@@ -334,14 +344,17 @@ static void *launch_beside(void *at)
     CudaFunction function;
     cu.driver.cuCtxPushCurrent(cu.context);
     CudaResult result = cu.cuStreamCreate(&stream, 1);
+    atomic_store(&beside->step, 1);
     if (result == CUDA_OK)
         result = function_new("shared0", &function);
+    atomic_store(&beside->step, 2);
     if (result == CUDA_OK)
         result = cu.driver.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 1024, stream, NULL, NULL);
+    atomic_store(&beside->step, 3);
     if (result == CUDA_OK)
         result = cu.driver.cuStreamSynchronize(stream);
     beside->result = result;
-    atomic_store(&beside->is_done, 1);
+    atomic_store(&beside->step, 4);
     return NULL;
 }
 
@@ -362,15 +375,17 @@ static int run_persistent(void)
         cu.driver.cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, cu.stream, parameters, NULL);
     pthread_create(&thread, NULL, launch_beside, &beside);
     int ticks = 0;
-    while (!atomic_load(&beside.is_done) && ticks++ < 300)
+    while (atomic_load(&beside.step) < 4 && ticks++ < 300)
         nanosleep(&tick, NULL);
-    bool is_blocked = !atomic_load(&beside.is_done);
+    static const char *const steps[] = { "BLOCKED in cuStreamCreate", "BLOCKED in the load",
+                                         "BLOCKED in the launch", "BLOCKED until it ends", "runs" };
+    int step = atomic_load(&beside.step);
     atomic_store((_Atomic uint32_t *)flag, 1);
     pthread_join(thread, NULL);
     char detail[96];
     const char *loading = getenv("CUDA_MODULE_LOADING");
-    snprintf(detail, sizeof detail, "%s: load + launch beside a spinning kernel: %s",
-             loading ? loading : "default", is_blocked ? "BLOCKED 3 s" : "runs");
+    snprintf(detail, sizeof detail, "%s: first launch beside a spinning kernel: %s",
+             loading ? loading : "default", steps[step]);
     row("6 first", detail, result ? result : beside.result);
     return 0;
 }
@@ -398,6 +413,33 @@ static int run_self(const char *self, const char *mode, const char *variable, co
     int status = 0;
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 125;
+}
+
+/// Launches after the primary context was reset; `as_kernel` goes through a library.
+static int run_reset(bool as_kernel)
+{
+    CudaLibrary library;
+    CudaKernel kernel;
+    unsigned long long before = 0, after = 0;
+    if (!start() || function_new("empty", &cu.empty) != CUDA_OK)
+        return 1;
+    if (as_kernel) {
+        if (cu.driver.cuLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0) ||
+            cu.driver.cuLibraryGetKernel(&kernel, library, "empty"))
+            return 1;
+        cu.empty = (CudaFunction)kernel;
+    }
+    cu.stream = NULL;
+    row("7 reset", "launch before", launch_empty(1, 1, 1));
+    cu.driver.cuCtxGetId(cu.context, &before);
+    row("7 reset", "cuDevicePrimaryCtxReset", cu.cuDevicePrimaryCtxReset(0));
+    row("7 reset", "cuCtxGetId", cu.driver.cuCtxGetId(cu.context, &after));
+    printf("%-10s %-58s %llu, %llu\n", "7 reset", "the context's id before and after", before,
+           after);
+    row("7 reset", as_kernel ? "launch of a CUkernel after" : "launch of a CUfunction after",
+        launch_empty(1, 1, 1));
+    row("7 reset", "and synchronise", cu.driver.cuStreamSynchronize(NULL));
+    return 0;
 }
 
 /// What cudart does with the same primary context, where cudart is installed.
@@ -435,16 +477,17 @@ static void fact_cudart(void)
     row("7 cudart", "cuCtxGetCurrent after the reset", cu.driver.cuCtxGetCurrent(&current));
     printf("%-10s %-58s %s\n", "7 cudart", "current is still our context",
            current == cu.context ? "yes" : "no");
-    if (current)
-        row("7 cudart", "our launch after the reset", launch_empty(1, 1, 1));
 }
 
 int main(int argc, char **argv)
 {
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     if (argc > 1 && strcmp(argv[1], "persistent") == 0)
         return run_persistent();
     if (argc > 1 && strcmp(argv[1], "start") == 0)
         return run_start();
+    if (argc > 1 && strncmp(argv[1], "reset", 5) == 0)
+        return run_reset(strcmp(argv[1], "reset-kernel") == 0);
     if (run_self(argv[0], "persistent", "CUDA_MODULE_LOADING", "LAZY") == 77) {
         printf("no CUDA driver or no device\n");
         return 77;
@@ -458,5 +501,9 @@ int main(int argc, char **argv)
     fact_times();
     fact_grids();
     fact_cudart();
+    static const char *const modes[] = { "reset", "reset-kernel" };
+    for (int i = 0; i < 2; i++)
+        printf("%-10s %-58s exit %d\n", "7 reset", modes[i],
+               run_self(argv[0], modes[i], "CUDA_MODULE_LOADING", "LAZY"));
     return 0;
 }
