@@ -68,9 +68,9 @@ NewtStatus newti_image_missing(const NewtKernel *kernel, int arch)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
                                  i == 0 ? "images for " : ", ", one);
     }
-    return newti_fail(
-        NEWT_NO_IMAGE,
-        "%s has %s, none of them for this call; this device is sm_%d; compile %s with "
-        "--arch=sm_%d or add --arch=ptx:compute_80",
-        kernel->name, list, arch, module->name, arch);
+    const char *none = module->image_count ? ", none of them for this call" : "";
+    return newti_fail(NEWT_NO_IMAGE,
+                      "%s has %s%s; this device is sm_%d; compile %s with --arch=sm_%d or add "
+                      "--arch=ptx:compute_80",
+                      kernel->name, list, none, arch, module->name, arch);
 }
