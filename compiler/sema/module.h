@@ -23,8 +23,6 @@ typedef struct Param {
 
 typedef enum { FUNC_JIT, FUNC_KERNEL, FUNC_TILE, FUNC_CONSTEXPR } FuncKind;
 
-/// A `do_not_specialize=` and the like keep their place in `def->decorators`; what the compiler acts
-/// on is taken apart here.
 
 struct Function {
     Sym name;
@@ -66,6 +64,7 @@ struct Module {
     Namespace space;              ///< what `import` of it binds
     VEC(Decl *) decls;            ///< in source order; imported ones are the very Decls of their module
     VEC(Sym) names;               ///< names[i] is what decls[i] is called here (`import ... as`)
+    struct SymMap *index;         ///< name -> position in decls
     VEC(Function *) functions;    ///< defined here
     bool loading;                 ///< its imports are being read: an import of it now is a cycle
 };

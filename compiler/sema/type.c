@@ -191,28 +191,42 @@ static void print_shape(Buf *b, const Type *t)
     buf_putc(b, ')');
 }
 
-void type_print(Buf *b, const Type *t)
+const char *scalar_text(ScalarKind k)
+{
+    const ScalarInfo *s = &scalar_info[k];
+    return s->cls == SCLASS_FLOAT || s->cls == SCLASS_FP8 ? s->signature : s->name;
+}
+
+// Block IR says "i32" where messages say "int32".
+static void print_type(Buf *b, const Type *t, bool in_ir)
 {
     switch (t->kind) {
     case TYPE_ERROR: buf_puts(b, "<error>"); break;
     case TYPE_VOID: buf_puts(b, "void"); break;
-    case TYPE_SCALAR: buf_puts(b, scalar_info[t->scalar].ir); break;
+    case TYPE_SCALAR:
+        buf_puts(b, in_ir ? scalar_info[t->scalar].ir : scalar_text(t->scalar));
+        break;
     case TYPE_PTR:
         buf_puts(b, t->is_const ? "*const " : "*");
-        type_print(b, t->elem);
+        print_type(b, t->elem, in_ir);
         break;
     case TYPE_BLOCK:
         print_shape(b, t);
         buf_putc(b, ' ');
-        type_print(b, t->elem);
+        print_type(b, t->elem, in_ir);
         break;
     }
+}
+
+void type_print(Buf *b, const Type *t)
+{
+    print_type(b, t, true);
 }
 
 const char *type_text(TypeTable *t, const Type *type)
 {
     Buf b = { 0 };
-    type_print(&b, type);
+    print_type(&b, type, false);
     const char *text = arena_strndup(t->arena, b.at, b.len);
     buf_free(&b);
     return text;

@@ -73,10 +73,12 @@ ScalarKind type_scalar_kind(const Type *t);  ///< of the element; asserts that i
 unsigned type_elem_bytes(const Type *t);     ///< of the element in memory; 8 for pointers
 bool type_same_shape(const Type *a, const Type *b);
 
-/// As the user writes it: "fp32", "*fp16", "*const fp32", "(16, 128) fp32", "(64) *fp32".
+/// As block IR writes it: "fp32", "i32", "*fp16", "*const fp32", "(16, 128) fp32", "(64) *fp32".
 void type_print(Buf *b, const Type *t);
-/// The same, in the table's arena.
+/// As messages write it, in the table's arena: integers are "int32", the rest as type_print.
 const char *type_text(TypeTable *t, const Type *type);
+/// The same for a scalar: "int32", "fp32".
+const char *scalar_text(ScalarKind k);
 /// "(16, 128)"; "()" for a scalar.
 const char *type_shape_text(TypeTable *t, const Type *type);
 

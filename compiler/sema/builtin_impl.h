@@ -1,0 +1,29 @@
+/// builtin_impl.h - the table that builtin_table.c fills and builtin.c searches.
+#ifndef NEWT_SEMA_BUILTIN_IMPL_H
+#define NEWT_SEMA_BUILTIN_IMPL_H
+#include "sema/builtin.h"
+
+/// Two more "spaces" hold what stands after a dot of a value, and of a dtype.
+enum { SPACE_METHODS = SPACE_COUNT, SPACE_DTYPE_METHODS, SPACE_SLOTS };
+
+typedef struct BuiltinEntry {
+    unsigned space;
+    Sym name;        ///< NULL: a free slot
+    ConstVal value;
+} BuiltinEntry;
+
+struct BuiltinTable {
+    Arena *arena;
+    SymTable *syms;
+    Builtin rows[BUILTIN_COUNT];       ///< name NULL: no such builtin (operations without a surface name)
+    Namespace spaces[SPACE_COUNT];
+    BuiltinEntry *slots;               ///< open addressing by space and name
+    uint32_t count, cap;
+    const char **names[SPACE_SLOTS];   ///< of each space, for suggestions
+    uint32_t name_count[SPACE_SLOTS];
+};
+
+/// The slot of (space, name): its entry, or the free slot where it belongs.
+BuiltinEntry *builtin_slot(const BuiltinTable *t, unsigned space, Sym name);
+
+#endif

@@ -1,0 +1,184 @@
+/// constseq.c - strings and tuples of compile time: joining, repeating, order, membership, indexing.
+#include "sema/constval_impl.h"
+#include <string.h>
+
+enum { SEQUENCE_LIMIT = 1 << 20 };  // longest string or tuple that `*` may make
+
+static uint32_t length_of(const ConstVal *v)
+{
+    return v->kind == CONST_STR ? v->v.s.len : v->v.tuple.len;
+}
+
+static bool is_sequence(const ConstVal *v)
+{
+    return v->kind == CONST_STR || v->kind == CONST_TUPLE;
+}
+
+// `a` followed by `b`, both of one kind.
+static ConstVal join(ConstCx *cx, const ConstVal *a, const ConstVal *b)
+{
+    uint32_t n = length_of(a), m = length_of(b);
+    if (a->kind == CONST_STR) {
+        char *at = ARENA_NEW_N(cx->arena, char, (size_t)n + m + 1);
+        memcpy(at, a->v.s.at, n);
+        memcpy(at + n, b->v.s.at, m);
+        return const_str((Str){ at, n + m });
+    }
+    ConstVal *at = ARENA_NEW_N(cx->arena, ConstVal, (size_t)n + m + 1);
+    for (uint32_t i = 0; i < n + m; i++)
+        at[i] = i < n ? a->v.tuple.at[i] : b->v.tuple.at[i - n];
+    return const_tuple(at, n + m);
+}
+
+static ConstVal repeat(ConstCx *cx, const ConstVal *v, const ConstVal *count, Span span)
+{
+    Int128 times = const_int_of(count);
+    uint32_t n = length_of(v);
+    if (times > 0 && n > 0 && times > SEQUENCE_LIMIT / n) {
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "the result of '*' is longer than %d", SEQUENCE_LIMIT);
+        return const_error();
+    }
+    ConstVal out = v->kind == CONST_STR ? const_str((Str){ "", 0 }) : const_tuple(NULL, 0);
+    for (Int128 i = 0; i < times; i++)
+        out = join(cx, &out, v);
+    return out;
+}
+
+ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, const ConstVal *b, Span span)
+{
+    if (op == AST_ADD && is_sequence(a) && a->kind == b->kind)
+        return join(cx, a, b);
+    if (op == AST_MUL && is_sequence(a) && const_is_int(b))
+        return repeat(cx, a, b, span);
+    if (op == AST_MUL && is_sequence(b) && const_is_int(a))
+        return repeat(cx, b, a, span);
+    if (op == AST_MOD && a->kind == CONST_STR)
+        return const_format(cx, a->v.s, b, span);
+    return const_bad_operands(cx, ast_binary_text[op], a, b, span);
+}
+
+static bool order_of(const ConstVal *a, const ConstVal *b, int *out)
+{
+    bool numbers = (const_is_int(a) || a->kind == CONST_FLOAT) && (const_is_int(b) || b->kind == CONST_FLOAT);
+    if (!numbers)
+        return const_sequence_order(a, b, out);
+    *out = const_number_order(a, b);
+    return true;
+}
+
+bool const_sequence_order(const ConstVal *a, const ConstVal *b, int *out)
+{
+    if (!is_sequence(a) || a->kind != b->kind)
+        return false;
+    uint32_t n = length_of(a), m = length_of(b), shared = n < m ? n : m;
+    *out = (n > m) - (n < m);
+    if (a->kind == CONST_STR) {
+        int order = shared ? memcmp(a->v.s.at, b->v.s.at, shared) : 0;
+        *out = order ? (order > 0) - (order < 0) : *out;
+        return true;
+    }
+    for (uint32_t i = 0; i < shared; i++)
+        if (!const_equal(&a->v.tuple.at[i], &b->v.tuple.at[i]))
+            return order_of(&a->v.tuple.at[i], &b->v.tuple.at[i], out);
+    return true;
+}
+
+bool const_contains(ConstCx *cx, const ConstVal *a, const ConstVal *b, Span span, bool *ok)
+{
+    *ok = true;
+    if (b->kind == CONST_TUPLE) {
+        for (uint32_t i = 0; i < b->v.tuple.len; i++)
+            if (const_equal(a, &b->v.tuple.at[i]))
+                return true;
+        return false;
+    }
+    if (b->kind == CONST_STR && a->kind == CONST_STR) {
+        Str in = b->v.s, what = a->v.s;
+        for (uint32_t i = 0; i + what.len <= in.len; i++)
+            if (memcmp(in.at + i, what.at, what.len) == 0)
+                return true;
+        return false;
+    }
+    *ok = false;
+    const_bad_operands(cx, "in", a, b, span);
+    return false;
+}
+
+static ConstVal no_sequence(ConstCx *cx, const ConstVal *v, Span span)
+{
+    if (v->kind != CONST_ERROR)
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "%s cannot be indexed", const_kind_text(v));
+    return const_error();
+}
+
+static ConstVal element(const ConstVal *v, uint32_t i)
+{
+    return v->kind == CONST_STR ? const_str((Str){ v->v.s.at + i, 1 }) : v->v.tuple.at[i];
+}
+
+ConstVal const_index(ConstCx *cx, ConstVal v, ConstVal index, Span span)
+{
+    if (!is_sequence(&v) || index.kind == CONST_ERROR)
+        return no_sequence(cx, index.kind == CONST_ERROR ? &index : &v, span);
+    if (!const_is_int(&index)) {
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "an index must be an int, got %s", const_kind_text(&index));
+        return const_error();
+    }
+    Int128 i = const_int_of(&index), n = length_of(&v);
+    if (i < -n || i >= n) {
+        Buf b = { 0 };
+        const_print(&b, &index);
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "index %s is outside %s of length %d", b.at, const_kind_text(&v),
+                    (int)n);
+        buf_free(&b);
+        return const_error();
+    }
+    return element(&v, (uint32_t)(i < 0 ? i + n : i));
+}
+
+// One bound of a slice, clamped as Python does; false when it is no int.
+static bool slice_bound(ConstCx *cx, const ConstVal *bound, Int128 absent, Int128 n, bool down, Span span, Int128 *out)
+{
+    *out = absent;
+    if (bound->kind == CONST_NONE)
+        return true;
+    if (!const_is_int(bound)) {
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "a slice bound must be an int, got %s", const_kind_text(bound));
+        return false;
+    }
+    Int128 i = const_int_of(bound), lowest = down ? -1 : 0, highest = down ? n - 1 : n;
+    i = i < 0 ? i + n : i;
+    *out = i < lowest ? lowest : i > highest ? highest : i;
+    return true;
+}
+
+ConstVal const_slice(ConstCx *cx, ConstVal v, ConstVal lower, ConstVal upper, ConstVal step, Span span)
+{
+    if (lower.kind == CONST_ERROR || upper.kind == CONST_ERROR || step.kind == CONST_ERROR)
+        return const_error();
+    if (!is_sequence(&v))
+        return no_sequence(cx, &v, span);
+    if (step.kind == CONST_NONE)
+        step = const_int(1);
+    if (!const_is_int(&step) || const_int_of(&step) == 0) {
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "a slice step must be an int other than 0");
+        return const_error();
+    }
+    Int128 n = length_of(&v), by = const_int_of(&step), lo, hi;
+    bool down = by < 0;
+    if (!slice_bound(cx, &lower, down ? n - 1 : 0, n, down, span, &lo) ||
+        !slice_bound(cx, &upper, down ? -1 : n, n, down, span, &hi))
+        return const_error();
+    // A step beyond the length takes one element, as the length does.
+    by = by > n + 1 ? n + 1 : by < -n - 1 ? -n - 1 : by;
+    ConstVal *at = ARENA_NEW_N(cx->arena, ConstVal, (size_t)n + 1);
+    char *text = ARENA_NEW_N(cx->arena, char, (size_t)n + 1);
+    uint32_t count = 0;
+    for (Int128 i = lo; down ? i > hi : i < hi; i += by, count++) {
+        if (v.kind == CONST_STR)
+            text[count] = v.v.s.at[(uint32_t)i];
+        else
+            at[count] = v.v.tuple.at[(uint32_t)i];
+    }
+    return v.kind == CONST_STR ? const_str((Str){ text, count }) : const_tuple(at, count);
+}
