@@ -79,7 +79,7 @@ static void yyerror(const Span *span, Parser *p, const char *text)
 %token SHL_ASSIGN "<<=" SHR_ASSIGN ">>=" AMP_ASSIGN "&=" BAR_ASSIGN "|=" CARET_ASSIGN "^="
 
 %type <list> stmts stmt small_list block else_part loop_else decorators handlers
-%type <list> aliases dotted_aliases params param_list lambda_params lambda_param_list
+%type <list> aliases dotted_aliases dotted_names params param_list lambda_params lambda_param_list
 %type <list> assign_chain exprs_tail tuple_items elements arguments argument_list subscripts
 %type <list> dict_items strings fstring_parts comp_ifs loop_target_list
 %type <node> small compound cond alias dotted_alias import param lambda_param returns
@@ -140,6 +140,7 @@ small: exprs                 { $$ = N(EXPR_STMT, ExprStmt, @$, .value = $1); }
     | "assert" cond          { $$ = N(ASSERT, Assert, @$, .cond = $2); }
     | "assert" cond "," expr { $$ = N(ASSERT, Assert, @$, .cond = $2, .message = $4); }
     | import
+    | foreign_word           { $$ = parse_error_node(p, @$); }
     ;
 assign_chain: exprs "=" value     { $$ = parse_list_add(p, ONE($1), $3); }
     | assign_chain "=" value      { $$ = parse_list_add(p, $1, $3); }
@@ -166,8 +167,9 @@ dots: "."         { $$.count = 1; }
     | dots "."    { $$.count = $1.count + 1; }
     | dots "..."  { $$.count = $1.count + 3; }
     ;
-dotted: NAME          { $$ = $1.name; }
-    | dotted "." NAME { $$ = parse_join_dotted(p, $1, $3.name); }
+dotted: dotted_names      { $$ = parse_join_dotted(p, $1); } ;
+dotted_names: NAME        { $$ = ONE(N(NAME, Name, @1, .name = $1.name)); }
+    | dotted_names "." NAME { $$ = parse_list_add(p, $1, N(NAME, Name, @3, .name = $3.name)); }
     ;
 dotted_aliases: dotted_alias               { $$ = ONE($1); }
     | dotted_aliases "," dotted_alias      { $$ = parse_list_add(p, $1, $3); }
@@ -191,7 +193,7 @@ compound: "if" cond block else_part    { $$ = N(IF, If, @$, .cond = $2, .body = 
                                        { $$ = parse_function(p, @$, @3, &(AstFunction){ .name = $3.name,
                                               .decorators = $1, .params = $5, .returns = $7, .body = $8 }); }
     | decorators foreign_definition foreign_end  { $$ = parse_error_node(p, @$); }
-    | foreign_word foreign_end         { $$ = parse_error_node(p, @$); }
+    | foreign_block foreign_end        { $$ = parse_error_node(p, @$); }
     | foreign_try foreign_end handlers { $$ = parse_error_node(p, @$); }
     ;
 cond: named
@@ -233,10 +235,10 @@ param: NAME                            { $$ = N(PARAM, Param, @$, .name = $1.nam
 
 /* Python that newt leaves out: parse_next_token has skipped the rest of the line */
 
-foreign_word: "with" { parse_foreign(p, @1, "with"); } | "del"      { parse_foreign(p, @1, "del"); }
-    | "global"       { parse_foreign(p, @1, "global"); } | "raise"  { parse_foreign(p, @1, "raise"); }
-    | "nonlocal"     { parse_foreign(p, @1, "nonlocal"); }
+foreign_word: "del" { parse_foreign(p, @1, "del"); }  | "global"   { parse_foreign(p, @1, "global"); }
+    | "raise"       { parse_foreign(p, @1, "raise"); } | "nonlocal" { parse_foreign(p, @1, "nonlocal"); }
     ;
+foreign_block: "with" { parse_foreign(p, @1, "with"); } ;
 foreign_definition: "class" { parse_foreign(p, @1, "class"); } | "async" { parse_foreign(p, @1, "async"); } ;
 foreign_try: "try"   { parse_foreign(p, @1, "try"); } ;
 foreign_end: NEWLINE | NEWLINE INDENT stmts DEDENT ;

@@ -22,7 +22,7 @@
             | "0" [xX] ("_"? [0-9a-fA-F])+ | "0" [oO] ("_"? [0-7])+ | "0" [bB] ("_"? [01])+;
     power   = [eE] [-+]? digits;
     float   = (digits "." digits? | "." digits) power? | digits power;
-    numeral = "."? [0-9] [0-9a-zA-Z_]* ("." [0-9a-zA-Z_]*)?;
+    numeral = [0-9] [0-9a-zA-Z_]* ("." [0-9a-zA-Z_]*)? | "." [0-9] [0-9a-zA-Z_]*;
 
     plain_prefix  = [rR] | [uU] | [bB] | [rR] [bB] | [bB] [rR];
     format_prefix = [fF] | [fF] [rR] | [rR] [fF];
@@ -148,8 +148,10 @@ next:
     }
 
     "\x00"                   {
-        if (lx->tok < lx->end)
-            goto next;  // lex_init has reported it
+        if (lx->tok < lx->end) {
+            lx->line_faulty = true;  // lex_init has reported it
+            goto next;
+        }
         lx->cur = lx->tok;
         return lex_end(lx);
     }

@@ -83,8 +83,10 @@ int lex_foreign_name(Lexer *lx, LexValue *value)
             break;
         }
         lx->cur = p + (len ? len : 1);
-        if (len == 0)
-            return 0;  // lex_init has reported it
+        if (len == 0) {
+            lx->line_faulty = true;  // lex_init has reported it
+            return 0;
+        }
         lex_fault(lx, "unexpected character '%.*s' (U+%04X)", (int)len, p, (unsigned)c);
         if (ascii_for(c))
             diag_help(lx->diags, "write '%s'", ascii_for(c));

@@ -19,7 +19,7 @@ static void put_utf8(Literal *s, uint32_t c)
     }
 
     unsigned more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *s->out++ = (char)((0xF00u >> more) | c >> 6 * more);
+    *s->out++ = (char)((0xFF00u >> (more + 1)) | c >> 6 * more);
     while (more-- > 0)
         *s->out++ = (char)(0x80 | (c >> 6 * more & 0x3F));
 }

@@ -157,7 +157,14 @@ AstNode *parse_import_from(Parser *p, Span span, uint32_t level, Sym module, Ast
                       .names = names);
 }
 
-Sym parse_join_dotted(Parser *p, Sym left, Sym right)
+Sym parse_join_dotted(Parser *p, AstNodes names)
 {
-    return sym_of(p->syms, arena_printf(p->arena, "%s.%s", left->text, right->text));
+    Buf text = { 0 };
+
+    for (uint32_t i = 0; i < names.len; i++)
+        buf_printf(&text, "%s%s", i ? "." : "", ast_name(names.at[i])->name->text);
+
+    Sym joined = sym_intern(p->syms, text.at, text.len);
+    buf_free(&text);
+    return joined;
 }

@@ -11,7 +11,7 @@ static void check_block(Parser *p, AstNodes block, Place place);
 static void report_foreign(Parser *p, Span span, const char *what, const char *help)
 {
     diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, span,
-                "%s is not part of the language inside a function", what);
+                "%s inside a function is not part of the language", what);
     if (help)
         diag_help(p->diags, "%s", help);
 }

@@ -44,23 +44,24 @@ static bool wants(const int *want, int count, int kind)
 }
 
 /// Whether an expected token is worth naming, given what else could stand there.
-static bool is_listed(const int *want, int count, int kind)
+static bool is_listed(const Parser *p, const int *want, int count, int kind)
 {
-    bool expression = wants(want, count, TOK_INT), after = wants(want, count, TOK_EQ);
+    bool expression = wants(want, count, TOK_INT), after = wants(want, count, TOK_DOT);
+    bool ends_line = wants(want, count, TOK_NEWLINE), header = p->lexer.line_is_header;
 
     switch (kind) {
     case TOK_RPAREN:
     case TOK_RBRACKET:
     case TOK_RBRACE:
     case TOK_ARROW:
-    case TOK_NEWLINE:
     case TOK_INDENT:
     case TOK_DEF:
     case TOK_IMPORT:
     case TOK_ELSE: return true;
-    case TOK_COMMA:
-    case TOK_COLON: return !wants(want, count, TOK_NEWLINE);
-    case TOK_IN: return !after;
+    case TOK_NEWLINE: return !header || !wants(want, count, TOK_COLON);
+    case TOK_COMMA: return !ends_line;
+    case TOK_COLON: return !ends_line || header;
+    case TOK_IN: return !wants(want, count, TOK_EQ);
     case TOK_AS: return !wants(want, count, TOK_COMMA);
     case TOK_NAME:
     case TOK_LPAREN: return !expression && !after;
@@ -83,7 +84,7 @@ static void add_expected(Buf *list, int n, int total, int kind)
 }
 
 /// ", expected ..." for `want`, or nothing when that would be long or empty.
-static void describe_expected(const int *want, int count, Buf *out)
+static void describe_expected(const Parser *p, const int *want, int count, Buf *out)
 {
     int listed[MAX_EXPECTED], n = 0;
 
@@ -92,7 +93,7 @@ static void describe_expected(const int *want, int count, Buf *out)
     if (wants(want, count, TOK_INT))
         listed[n++] = TOK_INT;
     for (int i = 0; i < count; i++) {
-        if (!is_listed(want, count, want[i]))
+        if (!is_listed(p, want, count, want[i]))
             continue;
         if (n == MAX_EXPECTED)
             return;
@@ -163,7 +164,7 @@ void parse_syntax_error(Parser *p, Span at, const int *want, int count)
     if (lex_recover(&p->lexer, at) || report_slip(p, at, want, count))
         return;
     describe_found(p, at, &message);
-    describe_expected(want, count, &message);
+    describe_expected(p, want, count, &message);
     diag_report(p->diags, DIAG_SYNTAX, at, "unexpected %s", message.at);
     buf_free(&message);
 }

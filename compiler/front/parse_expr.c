@@ -195,7 +195,7 @@ AstNode *parse_strings(Parser *p, Span span, AstNodes pieces)
     if (pieces.len == 1)
         return pieces.at[0];
     if (mixes_bytes(pieces)) {
-        diag_report(p->diags, DIAG_SYNTAX, span, "bytes and text literals cannot be joined");
+        parse_report(p, DIAG_SYNTAX, span, "bytes and text literals cannot be joined");
         return parse_error_node(p, span);
     }
     for (uint32_t i = 0; i < pieces.len; i++) {

@@ -50,7 +50,8 @@ AstNode *parse_function(Parser *p, Span span, Span name_span, const AstFunction 
 AstNodes parse_params(Parser *p, AstNodes list);
 AstNode *parse_target(Parser *p, AstNode *target);
 AstNode *parse_import_from(Parser *p, Span span, uint32_t level, Sym module, AstNodes names);
-Sym parse_join_dotted(Parser *p, Sym left, Sym right);
+/// The names with dots between them.
+Sym parse_join_dotted(Parser *p, AstNodes names);
 /// Moves a leading string statement out of `body`.
 AstText parse_take_doc(AstNodes *body);
 
