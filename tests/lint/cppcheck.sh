@@ -7,5 +7,6 @@ command -v cppcheck >/dev/null 2>&1 || {
 }
 cd "$1" || exit 2
 cppcheck --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 --quiet \
-    --suppress=identicalInnerCondition -j "$(getconf _NPROCESSORS_ONLN)" -D_POSIX_C_SOURCE=200809L -DNEWTC_VERSION='""' \
+    --suppress=identicalInnerCondition -j "$(getconf _NPROCESSORS_ONLN)" \
+    -D_POSIX_C_SOURCE=200809L -DNEWTC_VERSION='""' \
     -I compiler -I lang -I runtime/include -I runtime/src -I "$2/generated" compiler runtime

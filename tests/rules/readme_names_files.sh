@@ -40,7 +40,7 @@ is_named() {
 }
 
 check() {
-    list_files "$1" | grep / | grep -vE '^\.|/(golden|corpus|embed)/[^/]*/?|(^|/)README\.md$' |
+    list_files "$1" | grep / | grep -vE '^\.|/(golden|corpus[^/]*|embed)/[^/]*/?|(^|/)README\.md$' |
         while IFS= read -r file; do
             readme=$(readme_of "$1" "$file")
             if [ -z "$readme" ]; then
