@@ -1,7 +1,7 @@
 #!/bin/sh
 # R9: the README.md of a folder names every file in it. A folder without one is covered by the
 # next one above, below the top. Names may be patterns in backquotes: `test_*.c`, `lex.{h,c}`.
-# Data folders are described as a whole: goldens, fuzz corpora, embedded test files.
+# CMakeLists.txt explains itself. Data folders are described as a whole: goldens, fuzz corpora, embedded test files.
 . "$(dirname -- "$0")/common.sh"
 
 # The README.md that has to name the file; "" at the top, which has its own plan.
@@ -40,7 +40,7 @@ is_named() {
 }
 
 check() {
-    list_files "$1" | grep / | grep -vE '^\.|/(golden|corpus[^/]*|embed)/[^/]*/?|(^|/)README\.md$' |
+    list_files "$1" | grep / | grep -vE '^\.|/(golden|corpus[^/]*|embed)/[^/]*/?|(^|/)CMakeLists\.txt$|(^|/)README\.md$' |
         while IFS= read -r file; do
             readme=$(readme_of "$1" "$file")
             if [ -z "$readme" ]; then
