@@ -165,10 +165,9 @@ do_build() {
         say "configuring build/release"
         quietly "configuring" cmake --preset release
     fi
-    if ! ninja -C "$build" -n 2>/dev/null | grep -q 'no work to do'; then
-        say "building"
-    fi
+    [ -f "$build/.ninja_deps" ] || say "building"
     quietly "building" ninja -C "$build"
+    grep -q 'no work to do' "$log" || say "built build/release"
 }
 
 do_demo() {
