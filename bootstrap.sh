@@ -115,34 +115,37 @@ check_cmake() {
         die "cmake 3.22 or newer is needed, found $1.$2"
 }
 
-# Prints the first NVRTC of the places where newtc looks, in its order; then of pip's folders,
-# where newtc looks only when NEWTC_NVRTC says so.
-find_nvrtc() {
+# True when NVRTC is in one of the places where newtc looks.
+has_nvrtc() {
     for file in "${NEWTC_NVRTC:-}" "${NEWTC_NVRTC:-}"/libnvrtc.so*; do
-        [ -f "$file" ] && echo "$file" && return 0
+        [ ! -f "$file" ] || return 0
     done
-    for dir in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda /usr/local/cuda-*; do
-        [ -n "$dir" ] || continue
+    for dir in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
         for file in "$dir"/lib64/libnvrtc.so* "$dir"/lib/libnvrtc.so* \
             "$dir"/targets/*/lib/libnvrtc.so*; do
-            [ -f "$file" ] && echo "$file" && return 0
+            [ -z "$dir" ] || [ ! -f "$file" ] || return 0
         done
     done
-    file=$({ PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null || true; } |
-        sed -n 's/.*libnvrtc\.so.* => //p' | sed 1q)
-    [ -n "$file" ] && echo "$file" && return 0
-    has python3 || return 1
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep -q 'libnvrtc\.so'
+}
+
+# Prints an NVRTC that newtc finds only by NEWTC_NVRTC: a toolkit that is not the default one, or
+# a Python package.
+find_other_nvrtc() {
     site=$(python3 -c 'import sysconfig; print(sysconfig.get_path("platlib"))' 2>/dev/null) ||
-        return 1
-    for file in "$site"/nvidia/*/lib/libnvrtc.so*; do
-        [ -f "$file" ] && echo "$file" && return 0
+        site=/nonexistent
+    for file in /usr/local/cuda-*/lib64/libnvrtc.so* "$site"/nvidia/*/lib/libnvrtc.so*; do
+        [ ! -f "$file" ] || { echo "$file" && return 0; }
     done
     return 1
 }
 
 use_nvrtc() {
-    if nvrtc=$(find_nvrtc); then
-        [ -n "${NEWTC_NVRTC:-}" ] || export NEWTC_NVRTC="$nvrtc"
+    if has_nvrtc; then
+        return 0
+    elif nvrtc=$(find_other_nvrtc); then
+        say "using NVRTC by NEWTC_NVRTC=$nvrtc"
+        export NEWTC_NVRTC="$nvrtc"
         return 0
     fi
     say "no NVRTC found: kernels are compiled for the host only. For GPU code install the CUDA"
