@@ -2,6 +2,7 @@
 # One folder of compiler/: every .c in it, linked against the libraries it may include.
 function(newt_compiler_library name)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.c")
+  list(FILTER sources EXCLUDE REGEX "/main\\.c$")
   list(APPEND sources ${newtc_${name}_GENERATED})
   string(REPLACE "/" "_" target "newtc_${name}")
   if(NOT sources)

@@ -132,6 +132,25 @@ static CudaUsage read_usage(const char *log)
     };
 }
 
+CudaUsage cuda_usage_of(const CudaImage *image, const char *entry)
+{
+    char head[160];
+    snprintf(head, sizeof head, "Compiling entry function '%s'", entry);
+    const char *at = strstr(image->log, head);
+    if (!at)
+        return (CudaUsage){ 0 };
+    const char *end = strstr(at + 1, "Compiling entry function");
+    size_t len = end ? (size_t)(end - at) : strlen(at);
+    char *part = malloc(len + 1);
+    if (!part)
+        return (CudaUsage){ 0 };
+    memcpy(part, at, len);
+    part[len] = '\0';
+    CudaUsage usage = read_usage(part);
+    free(part);
+    return usage;
+}
+
 /// Moves what a thread made into the arena.
 static void settle(Arena *a, CudaImage *image)
 {

@@ -69,6 +69,9 @@ CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request);
 void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
                       size_t count, unsigned jobs);
 
+/// What ptxas says about one kernel of an image that holds several; zeros when it is not in the log.
+CudaUsage cuda_usage_of(const CudaImage *image, const char *entry);
+
 /// Reports that NVRTC did not take our text (an internal error, with its messages).
 void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span, DiagSink *diags);
 

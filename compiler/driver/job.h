@@ -1,0 +1,71 @@
+/// job.h - one input file on its way from text to outputs.
+///
+/// job_front parses and resolves, job_lower makes IR, host text and CUDA text for every variant,
+/// job_collect hands out the NVRTC requests, job_finish takes the images and writes. Each returns false after
+/// reporting into the job's diagnostics; a job that failed writes nothing.
+#ifndef NEWT_DRIVER_JOB_H
+#define NEWT_DRIVER_JOB_H
+#include "artifact/artifact.h"
+#include "driver/archs.h"
+#include "driver/options.h"
+#include "lower/variants.h"
+#include "support/fs.h"
+
+/// The CUDA text of a kernel with all its variants, and what NVRTC makes of it for each architecture.
+typedef struct JobKernel {
+    const KernelUnit *unit;
+    const char *c_name;          ///< with --prefix
+    ArtifactParam *params;       ///< the run-time ones
+    uint32_t param_count, record_size;
+    ArtifactVariant *variants;   ///< entries are filled when images are there
+    uint32_t *smem;              ///< dynamic shared memory of each variant
+    uint32_t *threads;
+    Buf cuda, ir;                ///< texts; ir: what --emit=ir or ir-after prints
+    uint32_t first_request;      ///< its requests, one an architecture, among the job's
+} JobKernel;
+
+typedef struct Job {
+    const Options *opt;
+    const ArchList *archs;
+    Arena arena;
+    SymTable syms;
+    SourceMap sources;
+    DiagSink diags;
+    Program program;
+    const char *path, *stem;
+    const char *text;            ///< as read
+    size_t text_len;
+    Module *module;
+    KernelUnits units;
+    JobKernel *kernels;
+    Buf host;                    ///< C of grids and host kernels
+    CudaRequest *requests;
+    CudaImage *images;
+    uint32_t request_count;
+    unsigned emit;               ///< what to write, defaults applied
+    double seconds[4];           ///< front, lower and passes, NVRTC, writing
+    bool environment_failed;     ///< exit code 2: the file could not be read or written
+} Job;
+
+void job_init(Job *job, const Options *opt, const ArchList *archs, const char *path);
+void job_free(Job *job);
+
+bool job_front(Job *job);
+bool job_lower(Job *job);
+/// Fills request_count requests (none when no image is wanted).
+bool job_collect(Job *job);
+/// Checks the images and writes every output.
+bool job_finish(Job *job);
+
+/// True when some output of `emit` needs NVRTC.
+bool job_wants_images(const Job *job);
+/// Prints the diagnostics to standard error or -fdiagnostics-file.
+void job_print_diags(Job *job);
+
+/* ---- outputs.c ---- */
+/// Writes all outputs of a job that went through; false after saying why to standard error.
+bool outputs_write(Job *job, const Artifact *art);
+/// Outputs that need no image or artifact: tokens, ast.
+bool outputs_write_front(Job *job);
+
+#endif
