@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -200,6 +201,37 @@ static void standard_output_is_checked(void **state)
     close(full);
 }
 
+static void remove_and_leave(int number)
+{
+    (void)number;
+    fs_remove_temporaries();
+    _exit(130);
+}
+
+/// The commit blocks on a pipe that nobody reads, with the other output's temporary written.
+static void interrupted_commit_leaves_nothing(void **state)
+{
+    Fixture *f = *state;
+    const struct timespec moment = { .tv_nsec = 1000000 };
+    const char *error = NULL;
+    int status = 0;
+
+    assert_int_equal(mkfifo(in(f, "pipe"), 0600), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGINT, remove_and_leave);
+        commit_two(f, in(f, "side"), in(f, "pipe"), "text", &error);
+        _exit(0);
+    }
+    for (int tries = 0; entries(f) < 2 && tries < 5000; tries++)
+        nanosleep(&moment, NULL);
+    assert_int_equal(entries(f), 2);
+    assert_int_equal(kill(child, SIGINT), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 130);
+    assert_int_equal(entries(f), 1);
+}
+
 static void reads_whole_files_or_says_why(void **state)
 {
     Fixture *f = *state;
@@ -275,6 +307,7 @@ int main(void)
         FS_TEST(same_bytes_keep_their_time),
         FS_TEST(links_and_modes_stay),
         FS_TEST(standard_output_is_checked),
+        FS_TEST(interrupted_commit_leaves_nothing),
         FS_TEST(reads_whole_files_or_says_why),
         FS_TEST(paths_are_taken_apart),
         cmocka_unit_test(children_report_their_end),
