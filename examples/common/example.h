@@ -46,20 +46,29 @@ static inline void *example_memory(size_t bytes)
     return p;
 }
 
-/// Reads `[--quick] [--seed N] [device]` and opens the device (default: a GPU if there is one, else the host).
+/// Reads `[--quick] [--skip-without-device] [--seed N] [device]` and opens the device (default: a GPU if there is one,
+/// else the host). A named device that does not exist is an error, or exit code 77 for test drivers.
 static inline Example example_open(int argc, char **argv)
 {
     Example ex = { NULL, (uint64_t)time(NULL), 0 };
     const char *name = NULL;
+    int skip = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             ex.quick = 1;
+        else if (strcmp(argv[i], "--skip-without-device") == 0)
+            skip = 1;
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
             ex.random = strtoull(argv[++i], NULL, 10);
         else
             name = argv[i];
     }
-    example_ok(newt_device_open(name, &ex.device), "newt_device_open");
+    NewtStatus status = newt_device_open(name, &ex.device);
+    if (skip && (status == NEWT_NO_DRIVER || status == NEWT_NO_DEVICE)) {
+        printf("skipped: %s\n", newt_last_error());
+        exit(77);
+    }
+    example_ok(status, "newt_device_open");
     printf("device %s (%s), seed %" PRIu64 "\n", newt_device_name(ex.device), newt_device_arch(ex.device), ex.random);
     return ex;
 }
