@@ -107,8 +107,8 @@ file: %empty
 stmts: stmt
     | stmts stmt   { $$ = parse_list_join(p, $1, $2); }
     ;
-stmt: small_list NEWLINE
-    | small_list ";" NEWLINE
+stmt: small_list NEWLINE                           { $$ = $1; @$ = @1; }
+    | small_list ";" NEWLINE                       { $$ = $1; @$ = @1; }
     | compound                                     { $$ = ONE($1); }
     | error NEWLINE                                { $$ = ONE(parse_error_node(p, @1)); yyerrok; }
     | error NEWLINE INDENT stmts DEDENT else_part  { $$ = ONE(parse_error_node(p, @1)); yyerrok; }
@@ -119,9 +119,10 @@ block: ":" NEWLINE INDENT stmts DEDENT  { $$ = $4; @$ = @4; }
     | ":" small_list NEWLINE            { $$ = $2; @$ = @2; }
     | ":" small_list ";" NEWLINE        { $$ = $2; @$ = @2; }
     | ":" NEWLINE                       { $$ = parse_slip_no_block(p, @1); @$ = @1; }
-    | NEWLINE INDENT stmts DEDENT       { parse_slip_no_colon(p, @1); $$ = $3; @$ = @3; }
-    | NEWLINE                           { parse_slip_no_colon(p, @1); $$ = ONE(parse_error_node(p, @1)); }
+    | no_colon INDENT stmts DEDENT      { $$ = $3; @$ = @3; }
+    | no_colon                          { $$ = ONE(parse_error_node(p, @1)); }
     ;
+no_colon: NEWLINE                       { parse_slip_no_colon(p, @1); } ;
 small_list: small         { $$ = ONE($1); }
     | small_list ";" small  { $$ = parse_list_add(p, $1, $3); }
     ;
@@ -190,7 +191,8 @@ compound: "if" cond block else_part    { $$ = N(IF, If, @$, .cond = $2, .body = 
                                        { $$ = parse_for(p, @$, $2, $4, $5, $6); }
     | "while" cond block loop_else     { $$ = N(WHILE, While, @$, .cond = $2, .body = $3, .orelse = $4); }
     | decorators "def" NAME "(" params ")" returns block
-                                       { $$ = parse_function(p, @$, @3, &(AstFunction){ .name = $3.name,
+                                       { @$ = span_join($1.len ? @1 : @2, @8);
+                                         $$ = parse_function(p, @$, @3, &(AstFunction){ .name = $3.name,
                                               .decorators = $1, .params = $5, .returns = $7, .body = $8 }); }
     | decorators foreign_definition foreign_end  { $$ = parse_error_node(p, @$); }
     | foreign_block foreign_end        { $$ = parse_error_node(p, @$); }
@@ -202,9 +204,9 @@ cond: named
 else_part: %empty                      { $$ = (AstNodes){ 0 }; }
     | "else" block                     { $$ = $2; }
     | "elif" cond block else_part      { $$ = ONE(N(IF, If, @$, .cond = $2, .body = $3, .orelse = $4)); }
-    | "else" "if" cond block else_part { parse_slip_else_if(p, span_join(@1, @2));
-                                         $$ = ONE(N(IF, If, @$, .cond = $3, .body = $4, .orelse = $5)); }
+    | else_if cond block else_part     { $$ = ONE(N(IF, If, @$, .cond = $2, .body = $3, .orelse = $4)); }
     ;
+else_if: "else" "if"                   { parse_slip_else_if(p, @$); } ;
 loop_else: %empty                      { $$ = (AstNodes){ 0 }; }
     | "else" block                     { $$ = $2; }
     ;

@@ -85,9 +85,9 @@ typedef const SourceFile *AstFile;
 #define L(name)    AstNodes name;
 #define B(name)    AstNodes name;
 #define NODE(KIND, Struct, name, class, fields) \
-    typedef struct Ast##Struct { \
-        AstNode base; \
-        fields \
+    typedef struct Ast##Struct {                \
+        AstNode base;                           \
+        fields                                  \
     } Ast##Struct;
 #include "ast.def"
 #undef V
@@ -96,11 +96,11 @@ typedef const SourceFile *AstFile;
 #undef B
 
 // ast_binary(n) and so on: the node as its own struct; `n` must be of that kind.
-#define NODE(KIND, Struct, name, class, fields) \
+#define NODE(KIND, Struct, name, class, fields)                   \
     static inline const Ast##Struct *ast_##name(const AstNode *n) \
-    { \
-        assert(n->kind == AST_##KIND); \
-        return (const Ast##Struct *)n; \
+    {                                                             \
+        assert(n->kind == AST_##KIND);                            \
+        return (const Ast##Struct *)n;                            \
     }
 #include "ast.def"
 

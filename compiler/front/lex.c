@@ -6,7 +6,14 @@
 #include <stdarg.h>
 #include <string.h>
 
-typedef enum { CLASS_LAYOUT, CLASS_VALUE, CLASS_KEYWORD, CLASS_OPEN, CLASS_MARK, CLASS_INFIX } TokenClass;
+typedef enum {
+    CLASS_LAYOUT,
+    CLASS_VALUE,
+    CLASS_KEYWORD,
+    CLASS_OPEN,
+    CLASS_MARK,
+    CLASS_INFIX
+} TokenClass;
 
 enum { FIRST_TOKEN = TOK_NEWLINE };  // ORDER tokens.def: gram.y declares the same sequence
 
@@ -60,8 +67,12 @@ uint32_t lex_decode(const char *p, const char *end, unsigned *len)
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
     const unsigned char *u = (const unsigned char *)p;
-    unsigned n = u[0] < 0x80 ? 1 : u[0] < 0xC2 ? 0 : u[0] < 0xE0 ? 2 : u[0] < 0xF0 ? 3
-                                                 : u[0] < 0xF5 ? 4 : 0;
+    unsigned n = u[0] < 0x80   ? 1
+                 : u[0] < 0xC2 ? 0
+                 : u[0] < 0xE0 ? 2
+                 : u[0] < 0xF0 ? 3
+                 : u[0] < 0xF5 ? 4
+                               : 0;
     uint32_t c = n < 2 ? u[0] : u[0] & (0x7Fu >> n);
 
     *len = 0;
@@ -104,8 +115,8 @@ static bool check_text(const Lexer *lx)
         if (*p == '\0')
             diag_report(lx->diags, DIAG_SYNTAX, lex_span(lx, p, p + 1), "NUL byte in the source");
         else
-            diag_report(lx->diags, DIAG_SYNTAX, lex_span(lx, p, p + 1),
-                        "byte 0x%02x is not UTF-8", (unsigned char)*p);
+            diag_report(lx->diags, DIAG_SYNTAX, lex_span(lx, p, p + 1), "byte 0x%02x is not UTF-8",
+                        (unsigned char)*p);
         p++;
     }
     return true;
@@ -130,8 +141,10 @@ void lex_init(Lexer *lx, Arena *a, SymTable *syms, const SourceFile *file, DiagS
 /// Whether a statement that begins with this word owns a block.
 static bool begins_header(int kind)
 {
-    static const int kinds[] = { TOK_IF,    TOK_ELIF,   TOK_ELSE,    TOK_FOR,  TOK_WHILE, TOK_DEF,
-                                 TOK_CLASS, TOK_EXCEPT, TOK_FINALLY, TOK_WITH, TOK_TRY,   TOK_ASYNC };
+    static const int kinds[] = {
+        TOK_IF,    TOK_ELIF,   TOK_ELSE,    TOK_FOR,  TOK_WHILE, TOK_DEF,
+        TOK_CLASS, TOK_EXCEPT, TOK_FINALLY, TOK_WITH, TOK_TRY,   TOK_ASYNC
+    };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i] == kind)
             return true;

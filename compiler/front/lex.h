@@ -16,18 +16,18 @@ enum {
 };
 
 typedef struct LexValue {
-    Sym name;         ///< NAME
-    Str text;         ///< INT and FLOAT without '_'; STRING and FSTRING_MIDDLE decoded; NUL after it
-    uint64_t integer; ///< INT, modulo 2**64
-    double real;      ///< FLOAT
-    bool overflow;    ///< INT does not fit
-    bool is_bytes;    ///< STRING had the prefix b
+    Sym name;  ///< NAME
+    Str text;  ///< INT and FLOAT without '_'; STRING and FSTRING_MIDDLE decoded; NUL after it
+    uint64_t integer;  ///< INT, modulo 2**64
+    double real;       ///< FLOAT
+    bool overflow;     ///< INT does not fit
+    bool is_bytes;     ///< STRING had the prefix b
 } LexValue;
 
 typedef struct LexIndent {
-    uint32_t column;      ///< tabs go to the next multiple of 8
-    uint32_t narrow;      ///< tabs count 1: both must agree on the order of two lines
-    bool ghost;           ///< reported as wrong: gave no INDENT and gives no DEDENT
+    uint32_t column;  ///< tabs go to the next multiple of 8
+    uint32_t narrow;  ///< tabs count 1: both must agree on the order of two lines
+    bool ghost;       ///< reported as wrong: gave no INDENT and gives no DEDENT
 } LexIndent;
 
 typedef struct LexBracket {
@@ -49,8 +49,8 @@ typedef struct Lexer {
     SymTable *syms;
     const SourceFile *file;
     DiagSink *diags;
-    const char *text, *end;         ///< the file; *end == 0
-    const char *cur, *tok, *mark;   ///< read position, start of the token, re2c's backtracking
+    const char *text, *end;        ///< the file; *end == 0
+    const char *cur, *tok, *mark;  ///< read position, start of the token, re2c's backtracking
     LexIndent indent[LEX_MAX_INDENT + 1];
     LexBracket bracket[LEX_MAX_BRACKETS];
     LexFstring fstring[LEX_MAX_FSTRINGS];
@@ -62,11 +62,11 @@ typedef struct Lexer {
     bool line_is_header;   ///< it began with a word like `if`
     bool line_has_colon;   ///< outside brackets
     bool line_has_lambda;
-    bool last_colon;       ///< the token before was a ':', and outside brackets
-    bool last_inner_colon; ///< the same inside brackets
-    bool line_faulty;      ///< something on this logical line was reported
-    bool recovering;       ///< the parser skips to the next line
-    bool wrong_closer;     ///< a ']' was taken for a ')': one surplus closer is forgiven
+    bool last_colon;        ///< the token before was a ':', and outside brackets
+    bool last_inner_colon;  ///< the same inside brackets
+    bool line_faulty;       ///< something on this logical line was reported
+    bool recovering;        ///< the parser skips to the next line
+    bool wrong_closer;      ///< a ']' was taken for a ')': one surplus closer is forgiven
     bool tabs_reported;
 } Lexer;
 

@@ -228,8 +228,8 @@ int lex_open(Lexer *lx, int kind)
         give_up(lx);
         return lex_end(lx);
     }
-    lx->bracket[lx->brackets++] = (LexBracket){ .open = *lx->tok,
-                                                .at = (uint32_t)(lx->tok - lx->text) };
+    lx->bracket[lx->brackets++] =
+        (LexBracket){ .open = *lx->tok, .at = (uint32_t)(lx->tok - lx->text) };
     return kind;
 }
 

@@ -10,12 +10,12 @@ typedef struct Keyword {
 } Keyword;
 
 static const Keyword keywords[] = {
-#define IS_KEYWORD_KEYWORD 1
-#define IS_KEYWORD_LAYOUT  0
-#define IS_KEYWORD_VALUE   0
-#define IS_KEYWORD_OPEN    0
-#define IS_KEYWORD_MARK    0
-#define IS_KEYWORD_INFIX   0
+#define IS_KEYWORD_KEYWORD     1
+#define IS_KEYWORD_LAYOUT      0
+#define IS_KEYWORD_VALUE       0
+#define IS_KEYWORD_OPEN        0
+#define IS_KEYWORD_MARK        0
+#define IS_KEYWORD_INFIX       0
 #define TOKEN(ID, text, class) { text, sizeof text - 1, IS_KEYWORD_##class, TOK_##ID },
 #include "tokens.def"
 };
@@ -94,7 +94,8 @@ int lex_foreign_name(Lexer *lx, LexValue *value)
     }
     for (const char *p = lx->tok; p < lx->cur; p++) {
         if ((signed char)*p < 0) {
-            lex_fault(lx, "'%.*s' is not a name: only ASCII letters, digits and '_' may stand in one",
+            lex_fault(lx,
+                      "'%.*s' is not a name: only ASCII letters, digits and '_' may stand in one",
                       (int)(lx->cur - lx->tok), lx->tok);
             break;
         }

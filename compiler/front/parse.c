@@ -2,8 +2,8 @@
 ///
 /// lang/gram.y is the grammar; parse_build.c, parse_expr.c make nodes, parse_error.c words the
 /// messages, parse_check.c looks at whole functions afterwards.
-#include "gram.h"
 #include "front/parse_impl.h"
+#include "gram.h"
 #include <string.h>
 
 /// Words that only begin statements which newt does not have: the line is not looked at.
@@ -59,7 +59,8 @@ AstText parse_text(Parser *p, Span span)
 {
     uint32_t len = span.hi - span.lo;
 
-    return (AstText){ arena_strndup(p->arena, p->file->text + (span.lo - p->file->base), len), len };
+    return (AstText){ arena_strndup(p->arena, p->file->text + (span.lo - p->file->base), len),
+                      len };
 }
 
 AstNodes parse_list_add(Parser *p, AstNodes list, AstNode *n)
@@ -83,12 +84,26 @@ AstNodes parse_list_join(Parser *p, AstNodes list, AstNodes more)
     return list;
 }
 
+/// Puts the reports from `first` on into the order of the text: checks run after the grammar.
+static void sort_reports(DiagSink *d, uint32_t first)
+{
+    for (uint32_t i = first + 1; i < d->list.len; i++) {
+        Diag *diag = d->list.at[i];
+        uint32_t at = i;
+        for (; at > first && d->list.at[at - 1]->span.lo > diag->span.lo; at--)
+            d->list.at[at] = d->list.at[at - 1];
+        d->list.at[at] = diag;
+    }
+}
+
 AstModule *parse_file(Arena *a, SymTable *syms, const SourceMap *sources, const SourceFile *file,
                       DiagSink *diags)
 {
     Parser *p = ARENA_NEW(a, Parser);
     Span span = { file->base, file->base + file->len };
+    uint32_t reports = diags->list.len;
 
+    assert(source_pos(sources, file->base).file == file);
     (void)sources;
     *p = (Parser){ .arena = a, .syms = syms, .file = file, .diags = diags };
     lex_init(&p->lexer, a, syms, file, diags);
@@ -103,5 +118,6 @@ AstModule *parse_file(Arena *a, SymTable *syms, const SourceMap *sources, const 
             m->base.depth = m->body.at[i]->depth + 1;
     }
     parse_check_module(p, m);
+    sort_reports(diags, reports);
     return m;
 }

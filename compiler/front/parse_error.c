@@ -2,8 +2,8 @@
 /// slips that have a message of their own.
 ///
 /// On a line where the lexer reported something the parser keeps quiet: what it sees is a guess.
-#include "gram.h"
 #include "front/parse_impl.h"
+#include "gram.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -185,7 +185,8 @@ AstNode *parse_foreign_param(Parser *p, Span span, const char *stars)
 
 AstNode *parse_foreign_argument(Parser *p, Span span)
 {
-    diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, span, "a '**' argument is not part of the language");
+    diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, span,
+                "a '**' argument is not part of the language");
     diag_help(p->diags, "write the arguments out as 'name=value'");
     return parse_error_node(p, span);
 }

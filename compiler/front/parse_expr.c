@@ -155,8 +155,7 @@ static AstNode *join_texts(Parser *p, AstNodes parts, uint32_t from, uint32_t to
         memcpy(out, piece.at, piece.len);
         out += piece.len;
     }
-    return PARSE_NODE(p, STRING, String,
-                      span_join(parts.at[from]->span, parts.at[to - 1]->span),
+    return PARSE_NODE(p, STRING, String, span_join(parts.at[from]->span, parts.at[to - 1]->span),
                       .value = { text, (uint32_t)len },
                       .is_bytes = ast_string(parts.at[from])->is_bytes);
 }

@@ -13,12 +13,12 @@ typedef struct Parser {
     const SourceFile *file;
     DiagSink *diags;
     Lexer lexer;
-    AstNodes body;           ///< of the module, once it is complete
+    AstNodes body;  ///< of the module, once it is complete
     uint32_t node_count;
-    int token, before;       ///< kinds of the token read last and the one before it
-    Sym name, name_before;   ///< their names, if they are names
-    bool skip_line;          ///< only the end of this line matters
-    bool too_deep;           ///< the nesting limit was reported
+    int token, before;      ///< kinds of the token read last and the one before it
+    Sym name, name_before;  ///< their names, if they are names
+    bool skip_line;         ///< only the end of this line matters
+    bool too_deep;          ///< the nesting limit was reported
 } Parser;
 
 typedef struct ParseDots {

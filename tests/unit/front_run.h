@@ -3,9 +3,9 @@
 #define NEWT_TESTS_FRONT_RUN_H
 #include "front/lex.h"
 #include "front/parse.h"
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 

@@ -18,7 +18,10 @@ static const LexCase lex_cases[] = {
       "if a : \\n > if b : \\n > c \\n < < d \\n", "" },
     { "comment_does_not_dedent", "if a:\n  b\n# c\n  d\n", "if a : \\n > b \\n d \\n <", "" },
     { "crlf_and_lone_cr", "a\r\nb\rc\r\n", "a \\n b \\n c \\n", "" },
-    { "byte_order_mark", "\xEF\xBB\xBF" "a\n", "a \\n", "" },
+    { "byte_order_mark",
+      "\xEF\xBB\xBF"
+      "a\n",
+      "a \\n", "" },
     { "empty_file", "", "", "" },
     { "only_comment", "# c", "", "" },
     { "no_final_newline", "a", "a \\n", "" },
@@ -39,11 +42,12 @@ static const LexCase lex_cases[] = {
 
     // names and numbers
     { "keywords_and_names", "iff if _x1 None match\n", "iff if _x1 None match \\n", "" },
-    { "integers", "0 00 1_000 0xFf_1 0o17 0b1_0\n", "0=0 00=0 1000=1000 0xFf1=4081 0o17=15 0b10=2 \\n",
-      "" },
+    { "integers", "0 00 1_000 0xFf_1 0o17 0b1_0\n",
+      "0=0 00=0 1000=1000 0xFf1=4081 0o17=15 0b10=2 \\n", "" },
     { "largest_and_too_large", "18446744073709551615 18446744073709551616\n",
       "18446744073709551615=18446744073709551615 18446744073709551616=overflow \\n", "" },
-    { "floats", "1. .5 1e3 1E-3 1_0.5 0.1e+2 09.5\n", "1.0 0.5 1e+03 0.001 10.5 1e+01 9.5 \\n", "" },
+    { "floats", "1. .5 1e3 1E-3 1_0.5 0.1e+2 09.5\n", "1.0 0.5 1e+03 0.001 10.5 1e+01 9.5 \\n",
+      "" },
     { "dots", "a.b ... .5.real\n", "a . b ... 0.5 . real \\n", "" },
     { "leading_zero", "x = 012\n", "x = 0=0 \\n",
       "1:5: '012' has a leading zero [syntax]\nhelp: write '0o...' for an octal number\n" },
@@ -56,8 +60,7 @@ static const LexCase lex_cases[] = {
     // strings
     { "string_prefixes", "'a' \"b\" r'\\n' u'c' b'd' Rb'\\x'\n",
       "\"a\" \"b\" \"\\\\n\" \"c\" b\"d\" b\"\\\\x\" \\n", "" },
-    { "escapes", "'\\t\\'\\\\\\x41\\102\\u00e9\\q'\n",
-      "\"\\011'\\\\AB\\303\\251\\\\q\" \\n", "" },
+    { "escapes", "'\\t\\'\\\\\\x41\\102\\u00e9\\q'\n", "\"\\011'\\\\AB\\303\\251\\\\q\" \\n", "" },
     { "escaped_newline_vanishes", "'a\\\nb'\n", "\"ab\" \\n", "" },
     { "triple_quotes", "'''a\r\n'b' '''\n", "\"a\\n'b' \" \\n", "" },
     { "raw_keeps_escaped_quote", "r'a\\'b'\n", "\"a\\\\'b\" \\n", "" },
@@ -79,7 +82,8 @@ static const LexCase lex_cases[] = {
     { "fstring_fields", "f'a{b}{{c}}'\n", "f\" \"a\" { b } \"{c}\" \" \\n", "" },
     { "fstring_format", "f'{a!r:>{w}.2}'\n", "f\" { a ! r : \">\" { w } \".2\" } \" \\n", "" },
     { "fstring_same_quotes_inside", "f'{a['b']}'\n", "f\" { a [ \"b\" ] } \" \\n", "" },
-    { "fstring_not_equal_and_walrus", "f'{a!=b}{c:=3}'\n", "f\" { a != b } { c : \"=3\" } \" \\n", "" },
+    { "fstring_not_equal_and_walrus", "f'{a!=b}{c:=3}'\n", "f\" { a != b } { c : \"=3\" } \" \\n",
+      "" },
     { "fstring_in_fstring", "f'{f\"{a}\"}'\n", "f\" { f\" { a } \" } \" \\n", "" },
     { "raw_fstring", "rf'\\{a}'\n", "f\" \"\\\\\" { a } \" \\n", "" },
     { "fstring_single_brace", "f'a}'\n", "f\" \"a\" \" \\n",
@@ -113,11 +117,18 @@ static const LexCase lex_cases[] = {
     { "stray_ascii", "a $ b\n", "a b \\n", "1:3: unexpected character '$' [syntax]\n" },
     { "typographic_quote", "\xE2\x80\x9C\n", "\\n",
       "1:1: unexpected character '\xE2\x80\x9C' (U+201C) [syntax]\nhelp: write '\"'\n" },
-    { "letters_of_other_scripts", "gr\xC3\xB6\xC3\x9F" "e = 1\n", "gr\xC3\xB6\xC3\x9F" "e = 1=1 \\n",
-      "1:1: 'gr\xC3\xB6\xC3\x9F" "e' is not a name: only ASCII letters, digits and '_' may stand in one"
+    { "letters_of_other_scripts",
+      "gr\xC3\xB6\xC3\x9F"
+      "e = 1\n",
+      "gr\xC3\xB6\xC3\x9F"
+      "e = 1=1 \\n",
+      "1:1: 'gr\xC3\xB6\xC3\x9F"
+      "e' is not a name: only ASCII letters, digits and '_' may stand in one"
       " [syntax]\n" },
-    { "name_before_symbol", "a\xE2\x88\x92" "b\n", "a b \\n",
-      "1:2: unexpected character '\xE2\x88\x92' (U+2212) [syntax]\nhelp: write '-'\n" },
+    { "name_before_symbol",
+      "a\xE2\x88\x92"
+      "b\n",
+      "a b \\n", "1:2: unexpected character '\xE2\x88\x92' (U+2212) [syntax]\nhelp: write '-'\n" },
     { "not_utf8", "a # \xFF\nb\n", "a \\n b \\n", "1:5: byte 0xff is not UTF-8 [syntax]\n" },
     { "text_after_backslash", "a \\ b\n", "a b \\n",
       "1:3: unexpected text after the line continuation '\\' [syntax]\n" },
@@ -272,7 +283,7 @@ static void check_dump(void **state)
 int main(void)
 {
     const struct CMUnitTest singles[] = {
-        cmocka_unit_test(check_spellings), cmocka_unit_test(check_nul_byte),
+        cmocka_unit_test(check_spellings),   cmocka_unit_test(check_nul_byte),
         cmocka_unit_test(check_binary_file), cmocka_unit_test(check_spans),
         cmocka_unit_test(check_dump),
     };
