@@ -50,6 +50,9 @@ IrFunc *lower_grid(Program *p, const Variant *variant, Arena *a);
 /// Evaluates an expression at module level (decorator arguments, constants, defaults).
 ConstVal lower_const_expr(Program *p, Module *m, const AstNode *e);
 
+/// The value of a module-level constant, evaluated when first asked for. CONST_ERROR after a report.
+ConstVal lower_const_decl(Program *p, Decl *d, Span span);
+
 /// The parameter bindings that annotations and defaults give, before instances, -D and signature apply:
 /// is_constexpr, type (NULL when unannotated), value (CONST_ERROR when not bound), facts.
 bool lower_bind_params(Program *p, const Function *f, ParamBinding *out);
