@@ -105,7 +105,7 @@ struct IrOp {
     Span span;
     int32_t smem;                 ///< byte offset of its scratch in shared memory; -1: none
     uint32_t smem_bytes;
-    uint32_t mark;                ///< scratch of whichever analysis runs; no meaning between passes
+    uint32_t mark;                ///< scratch of the pass that runs; holds anything between passes
 };
 
 /// What is known of a kernel parameter: by annotation, or because this variant was made for it.
@@ -208,6 +208,13 @@ void ir_remove(IrOp *op);                          ///< unlinks; results must be
 void ir_move_before(IrOp *op, IrOp *where);
 /// Every use of `from` becomes `to` at the next ir_apply_replacements.
 void ir_replace(IrValue *from, IrValue *to);
+/// What will stand for `v` (NULL for NULL).
+static inline IrValue *ir_forwarded(IrValue *v)
+{
+    while (v && v->forward)
+        v = v->forward;
+    return v;
+}
 void ir_apply_replacements(IrFunc *fn);
 /// uses[id] = number of operand slots that hold the value; in `a`, value_count long.
 uint32_t *ir_count_uses(const IrFunc *fn, Arena *a);

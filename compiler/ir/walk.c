@@ -57,16 +57,9 @@ void ir_move_before(IrOp *op, IrOp *where)
     where->prev = op;
 }
 
-static IrValue *resolve(IrValue *v)
-{
-    while (v->forward)
-        v = v->forward;
-    return v;
-}
-
 void ir_replace(IrValue *from, IrValue *to)
 {
-    to = resolve(to);
+    to = ir_forwarded(to);
     assert(from != to && !from->forward);
     from->forward = to;
 }
@@ -75,8 +68,7 @@ static bool forward_operands(IrOp *op, void *cx)
 {
     (void)cx;
     for (uint32_t i = 0; i < op->argc; i++)
-        if (op->args[i])
-            op->args[i] = resolve(op->args[i]);
+        op->args[i] = ir_forwarded(op->args[i]);
     return true;
 }
 
