@@ -11,7 +11,7 @@
 /// No constructor makes a layout in which two slots of one thread hold the same element.
 #ifndef NEWT_LAYOUT_LAYOUT_H
 #define NEWT_LAYOUT_LAYOUT_H
-#include "sema/type.h"
+#include "ir/ir.h"
 
 enum { LAYOUT_LANE_BITS = 5, LAYOUT_MAX_BITS = 30 };
 
@@ -53,6 +53,10 @@ unsigned layout_rank(const Layout *l);
 bool layout_owner_of(const Layout *l, uint32_t element, uint32_t *reg, uint32_t *thread);
 /// True when every element has the same owning thread in both (same element count and warps).
 bool layout_same_owners(const Layout *a, const Layout *b);
+
+/// The element-number bits of axis `axis` of a block: how many, and the lowest one in *low. The
+/// coordinate of element e is (e >> low) & ((1 << count) - 1).
+unsigned layout_axis_bits(const Type *block, unsigned axis, unsigned *low);
 
 /* ---- constructors (build.c) ---- */
 /// Group-cyclic: with elements numbered along `order` (order[0] is the fastest axis), element i goes
@@ -149,6 +153,8 @@ const ReducePlan *layout_plan_reduce(LayoutTable *t, const Layout *l, const Type
 /// "reg=[1,2];lane=[4,8,16,32,64];warp=[128,256]" and back (NULL when malformed).
 void layout_print(Buf *out, const Layout *l);
 const Layout *layout_read(LayoutTable *t, const char *text, size_t len, unsigned elem_bits);
+/// The same for ir_print and ir_read.
+IrLayoutText layout_ir_text(LayoutTable *t);
 /// An SVG of a 1-D or 2-D block: one cell an element, labelled thread:slot, coloured by warp.
 void layout_draw_svg(Buf *out, const Layout *l, const Type *block, const char *title);
 

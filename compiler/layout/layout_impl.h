@@ -23,8 +23,6 @@ uint32_t gf2_apply(const uint32_t *basis, uint32_t bits);
 unsigned layout_log2(uint32_t v);
 /// The bits of `v` under the set bits of `mask`, moved together to the low end.
 uint32_t layout_gather_bits(uint32_t v, uint32_t mask);
-/// The element-number bits of axis `axis` of a block: count, and the lowest one in *low.
-unsigned layout_axis_bits(const Type *block, unsigned axis, unsigned *low);
 Arena *layout_arena(LayoutTable *t);
 
 /// What swizzle.c decides about a trip through shared memory (fields as in ConvertPlan).

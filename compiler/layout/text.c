@@ -75,3 +75,19 @@ const Layout *layout_read(LayoutTable *t, const char *text, size_t len, unsigned
     l.warp_bits = (uint8_t)warps;
     return layout_intern(t, &l);
 }
+
+static void print_for_ir(void *cx, const struct Layout *l, Buf *out)
+{
+    (void)cx;
+    layout_print(out, l);
+}
+
+static const struct Layout *read_for_ir(void *cx, const char *text, size_t len, const Type *block)
+{
+    return layout_read(cx, text, len, layout_log2(block->numel));
+}
+
+IrLayoutText layout_ir_text(LayoutTable *t)
+{
+    return (IrLayoutText){ .cx = t, .print = print_for_ir, .read = read_for_ir };
+}

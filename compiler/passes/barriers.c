@@ -1,0 +1,277 @@
+/// barriers.c - inserts BARRIER where threads could overtake each other: the only place that does.
+///
+/// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first writes
+/// it, then synchronises all threads exactly once, then reads it; that barrier is inside the
+/// operation and none follows it. An atomic touches global memory before that barrier. A scalar store
+/// or atomic is done by thread 0, a block's elements by their owners; loads are done by every thread
+/// that holds the element, replicas included. Everything else is ordered here:
+///
+///     shared    scratch is written only when nobody can still be reading what overlaps it
+///     global    accesses of one program through one pointer parameter take effect in program order;
+///               same-thread pairs are in order by themselves, disjoint ones need none
+///
+/// The walk carries the accesses since the last barrier on any path. At a loop's end they come back
+/// as accesses of an earlier iteration. A barrier that a loop's body needs against what stands before
+/// the loop is placed in front of the loop. Conditions are scalars, so every barrier is met by all.
+#include "layout/layout.h"
+#include "passes/alias.h"
+#include "passes/pass.h"
+
+/// Something done since the last barrier.
+typedef struct Access {
+    const IrOp *op;
+    const IrOp *loop;  ///< not NULL: in an earlier iteration of it
+    int root;          ///< global: ir_pointer_root
+    bool scratch;      ///< the reading of op's scratch
+} Access;
+
+typedef VEC(Access) AccessVec;
+
+typedef struct Barriers {
+    Arena *arena;
+    IrFunc *fn;
+    const uint32_t *uses;  ///< by value id
+    bool *written;         ///< by parameter: something may be stored through it
+} Barriers;
+
+/* ---- what an operation does ---- */
+
+static bool is_atomic(const IrOp *op)
+{
+    return ir_op_info[op->code].cls == OPCLASS_ATOMIC;
+}
+
+static bool touches_global(const IrOp *op)
+{
+    return ir_op_info[op->code].cls == OPCLASS_MEMORY || is_atomic(op);
+}
+
+static bool releases(const IrOp *op)
+{
+    return is_atomic(op) &&
+           (op->attr.atomic.order == ORDER_RELEASE || op->attr.atomic.order == ORDER_ACQ_REL);
+}
+
+/// Nobody can act on an acquire whose result nobody looks at.
+static bool acquires(const Barriers *b, const IrOp *op)
+{
+    return is_atomic(op) && b->uses[op->results[0]->id] > 0 &&
+           (op->attr.atomic.order == ORDER_ACQUIRE || op->attr.atomic.order == ORDER_ACQ_REL);
+}
+
+static bool overlaps(const IrOp *a, const IrOp *b)
+{
+    return a->smem < b->smem + (int64_t)b->smem_bytes && b->smem < a->smem + (int64_t)a->smem_bytes;
+}
+
+/* ---- global order ---- */
+
+/// Two atomics whose order nobody can tell: they combine in the same way and nobody reads between.
+static bool commute(const IrOp *a, const IrOp *b)
+{
+    return a->code == IR_ATOMIC_RMW && b->code == IR_ATOMIC_RMW &&
+           a->attr.atomic.kind == b->attr.atomic.kind && a->attr.atomic.kind != ATOMIC_XCHG &&
+           a->smem_bytes == 0 && b->smem_bytes == 0;
+}
+
+/// For accesses with the same addresses element by element: whether one thread does both.
+static bool same_thread(const IrOp *a, const IrOp *b)
+{
+    const Layout *x = a->args[0]->layout, *y = b->args[0]->layout;
+    const bool loads = a->code == IR_LOAD || b->code == IR_LOAD;
+    if (x == NULL || y == NULL)
+        return x == y && !loads;  // scalars are loaded by all threads, stored by one
+    if (loads && (layout_replicated_threads(x) != 0 || layout_replicated_threads(y) != 0))
+        return false;
+    return layout_same_owners(x, y);
+}
+
+static bool reads_constant(const Barriers *b, const Access *access)
+{
+    return access->op->code == IR_LOAD && access->root >= 0 && !b->written[access->root];
+}
+
+static bool conflicts_in_global(const Barriers *b, const Access *before, const Access *now)
+{
+    const IrOp *x = before->op, *y = now->op;
+    if ((x->code == IR_LOAD && y->code == IR_LOAD) || reads_constant(b, before) ||
+        reads_constant(b, now) || commute(x, y))
+        return false;
+    // Other programs may look at anything after a scalar release (a lock), or at stores after one of a
+    // block's elements; likewise what stands behind an acquire.
+    if (releases(y) && (y->args[0]->layout == NULL || x->code != IR_LOAD))
+        return true;
+    if (acquires(b, x))
+        return true;
+    if (before->root >= 0 && now->root >= 0 && before->root != now->root)
+        return false;
+    const AliasAnswer answer = alias_compare(x->args[0], y->args[0], before->loop);
+    return answer == ALIAS_UNKNOWN || (answer == ALIAS_SAME && !same_thread(x, y));
+}
+
+static bool conflicts(const Barriers *b, const AccessVec *pending, const Access *now)
+{
+    for (uint32_t i = 0; i < pending->len; i++) {
+        const Access *before = &pending->at[i];
+        if (before->scratch ? now->op->smem_bytes > 0 && overlaps(before->op, now->op)
+                            : touches_global(now->op) && conflicts_in_global(b, before, now))
+            return true;
+    }
+    return false;
+}
+
+/* ---- the walk ---- */
+
+static void add(const Barriers *b, AccessVec *pending, Access access)
+{
+    for (uint32_t i = 0; i < pending->len; i++) {
+        const Access *p = &pending->at[i];
+        if (p->op == access.op && p->loop == access.loop && p->scratch == access.scratch)
+            return;
+    }
+    VEC_PUSH(b->arena, pending, access);
+}
+
+static void add_all(const Barriers *b, AccessVec *pending, const AccessVec *more, const IrOp *loop)
+{
+    for (uint32_t i = 0; i < more->len; i++) {
+        Access access = more->at[i];
+        if (loop != NULL)
+            access.loop = loop;
+        add(b, pending, access);
+    }
+}
+
+static AccessVec copy_of(const Barriers *b, const AccessVec *from)
+{
+    AccessVec copy = { 0 };
+    add_all(b, &copy, from, NULL);
+    return copy;
+}
+
+static void insert_barrier(const Barriers *b, IrOp *before, AccessVec *pending)
+{
+    IrBuilder builder = { .fn = b->fn, .block = before->block, .before = before, .span = before->span };
+    ir_op(&builder, IR_BARRIER, 0, NULL, 0, NULL, 0);
+    pending->len = 0;
+}
+
+static Access access_of(const Barriers *b, const IrOp *op)
+{
+    return (Access){ .op = op, .root = touches_global(op) ? ir_pointer_root(b->fn, op->args[0]) : -1 };
+}
+
+/// Whether an operation in `block` conflicts with `pending` before any barrier orders them. On return
+/// `pending` holds what no path through the block has ordered.
+static bool meets(const Barriers *b, const IrBlock *block, AccessVec *pending)
+{
+    for (const IrOp *op = block->first; op != NULL && pending->len > 0; op = op->next) {
+        if (op->code == IR_BARRIER) {
+            pending->len = 0;
+            continue;
+        }
+        if (op->regionc > 0) {
+            AccessVec left = { 0 };
+            for (uint32_t r = 0; r < op->regionc; r++) {
+                AccessVec in = copy_of(b, pending);
+                if (meets(b, op->regions[r], &in))
+                    return true;
+                add_all(b, &left, op->code == IR_IF ? &in : pending, NULL);
+            }
+            *pending = left;
+            continue;
+        }
+        const Access now = access_of(b, op);
+        if (conflicts(b, pending, &now))
+            return true;
+        if (op->smem_bytes > 0)
+            pending->len = 0;
+    }
+    return false;
+}
+
+static void walk(const Barriers *b, IrBlock *block, AccessVec *pending);
+
+static void walk_loop(const Barriers *b, IrOp *loop, AccessVec *pending)
+{
+    AccessVec back = { 0 }, out;
+    uint32_t known;
+    for (uint32_t r = 0; r < loop->regionc; r++) {
+        AccessVec probe = copy_of(b, pending);
+        if (meets(b, loop->regions[r], &probe)) {
+            insert_barrier(b, loop, pending);
+            break;
+        }
+    }
+    // Until the end of the body sends nothing new back to its beginning.
+    do {
+        known = back.len;
+        AccessVec now = copy_of(b, pending);
+        add_all(b, &now, &back, NULL);
+        out = copy_of(b, &now);
+        for (uint32_t r = 0; r < loop->regionc; r++) {
+            walk(b, loop->regions[r], &now);
+            if (loop->code == IR_WHILE && r == 0)
+                out = copy_of(b, &now);
+        }
+        add_all(b, &back, &now, loop);
+        if (loop->code == IR_FOR)
+            add_all(b, &out, &now, NULL);
+    } while (back.len > known);
+    *pending = out;
+}
+
+static void walk_if(const Barriers *b, IrOp *op, AccessVec *pending)
+{
+    AccessVec out = { 0 };
+    for (uint32_t r = 0; r < op->regionc; r++) {
+        AccessVec arm = copy_of(b, pending);
+        walk(b, op->regions[r], &arm);
+        add_all(b, &out, &arm, NULL);
+    }
+    *pending = out;
+}
+
+static void walk(const Barriers *b, IrBlock *block, AccessVec *pending)
+{
+    for (IrOp *op = block->first; op != NULL; op = op->next) {
+        if (op->code == IR_BARRIER) {
+            pending->len = 0;
+        } else if (op->code == IR_IF) {
+            walk_if(b, op, pending);
+        } else if (op->regionc > 0) {
+            walk_loop(b, op, pending);
+        } else if (touches_global(op) || op->smem_bytes > 0) {
+            Access now = access_of(b, op);
+            if (conflicts(b, pending, &now))
+                insert_barrier(b, op, pending);
+            now.scratch = op->smem_bytes > 0;
+            if (now.scratch)
+                pending->len = 0;  // the barrier inside it
+            add(b, pending, now);
+        }
+    }
+}
+
+static bool note_written(IrOp *op, void *cx)
+{
+    const Barriers *b = cx;
+    if (!touches_global(op) || op->code == IR_LOAD)
+        return true;
+    const int root = ir_pointer_root(b->fn, op->args[0]);
+    for (uint32_t i = 0; i < b->fn->body->argc; i++)
+        b->written[i] = b->written[i] || root == (int)i || (root < 0 && !b->fn->params[i].is_const);
+    return true;
+}
+
+bool pass_barriers(PassCtx *cx, IrFunc *fn)
+{
+    Barriers b = { .arena = cx->arena,
+                   .fn = fn,
+                   .uses = ir_count_uses(fn, cx->arena),
+                   .written = ARENA_NEW_N(cx->arena, bool, fn->body->argc) };
+    AccessVec pending = { 0 };
+    ir_walk(fn, note_written, &b);
+    walk(&b, fn->body, &pending);
+    return true;
+}

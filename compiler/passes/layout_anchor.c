@@ -1,0 +1,157 @@
+/// layout_anchor.c - the layout in which an access touches memory best.
+///
+/// Group-cyclic along the axes by falling contiguity of the pointer, in groups of up to 16 bytes of
+/// the widest element that any access of that shape and order moves. A group never gets so large
+/// that threads stay idle. Contiguity that nothing proved does not narrow the group: the emitted
+/// access checks at run time. Narrowed are those whose pointers come from memory (a gather).
+#include "passes/layout_impl.h"
+
+#include <string.h>
+
+enum { MAX_ACCESS_BYTES = 16, LINE_BYTES = 128 };
+
+/// The run of neighbours to expect along `axis`; 1 when nothing is known.
+static int64_t expected_run(const Assign *as, const IrValue *pointer, unsigned axis)
+{
+    return axis_info_of(as->axes, pointer)->dim[axis].likely;
+}
+
+/// Axes by falling run; among equals the last axis is the fastest.
+static void axis_order(const Assign *as, const IrValue *pointer, uint8_t *order)
+{
+    const unsigned rank = type_rank(pointer->type);
+    for (unsigned n = 0; n < rank; n++) {
+        const uint8_t axis = (uint8_t)(rank - 1 - n);
+        const int64_t run = expected_run(as, pointer, axis);
+        unsigned at = n;
+        for (; at > 0 && expected_run(as, pointer, order[at - 1]) < run; at--)
+            order[at] = order[at - 1];
+        order[at] = axis;
+    }
+}
+
+static AccessGroup *find_group(Assign *as, const Type *block, const uint8_t *order)
+{
+    AccessGroup *g;
+    VEC_EACH(g, &as->groups)
+    {
+        if (type_same_shape(g->block, block) && memcmp(g->order, order, block->rank) == 0)
+            return g;
+    }
+    return NULL;
+}
+
+static unsigned access_bytes(const IrValue *pointer)
+{
+    return type_elem_bytes(type_elem(pointer->type)->elem);
+}
+
+static bool collect(IrOp *op, void *cx)
+{
+    Assign *as = cx;
+    uint8_t order[TYPE_MAX_RANK];
+    if ((op->code != IR_LOAD && op->code != IR_STORE) || !type_is_block(op->args[0]->type))
+        return true;
+    const IrValue *pointer = op->args[0];
+    axis_order(as, pointer, order);
+    AccessGroup *g = find_group(as, pointer->type, order);
+    if (g == NULL) {
+        g = VEC_PUSH(as->scratch, &as->groups, ((AccessGroup){ .block = pointer->type }));
+        memcpy(g->order, order, pointer->type->rank);
+    }
+    const unsigned bytes = access_bytes(pointer);
+    int64_t contiguity = expected_run(as, pointer, order[0]);
+    if (contiguity == 1 && !axis_info_from_memory(as->axes, pointer))
+        contiguity = MAX_ACCESS_BYTES;
+    g->max_bytes = bytes > g->max_bytes ? bytes : g->max_bytes;
+    g->contiguity = contiguity > g->contiguity ? contiguity : g->contiguity;
+    return true;
+}
+
+void layout_anchor_collect(Assign *as)
+{
+    ir_walk(as->fn, collect, as);
+}
+
+/// The largest power of two up to `limit` that leaves no thread without elements; at least 1.
+static unsigned group_size(const Assign *as, const Type *block, int64_t limit)
+{
+    const uint32_t threads = UINT32_C(32) << as->warp_bits;
+    unsigned vec = 1;
+    while (vec * 2 <= limit && vec * 2 * threads <= block->numel)
+        vec *= 2;
+    return vec;
+}
+
+static const Layout *grouped(Assign *as, const Type *block, const uint8_t *order)
+{
+    const AccessGroup *g = find_group(as, block, order);
+    int64_t limit = MAX_ACCESS_BYTES / type_elem_bytes(block);
+    if (g != NULL) {
+        limit = MAX_ACCESS_BYTES / g->max_bytes;
+        limit = g->contiguity < limit ? g->contiguity : limit;
+    }
+    return layout_group_cyclic(as->layouts, block, order, group_size(as, block, limit), as->warp_bits);
+}
+
+const Layout *layout_anchor(Assign *as, const IrOp *op)
+{
+    uint8_t order[TYPE_MAX_RANK];
+    axis_order(as, op->args[0], order);
+    if (op->code == IR_LOAD || op->code == IR_STORE)
+        return grouped(as, op->args[0]->type, order);
+    // Atomics move single elements: neighbours belong to neighbouring lanes.
+    return layout_group_cyclic(as->layouts, op->args[0]->type, order, 1, as->warp_bits);
+}
+
+const Layout *layout_default(Assign *as, const Type *block)
+{
+    uint8_t order[TYPE_MAX_RANK];
+    for (unsigned n = 0; n < block->rank; n++)
+        order[n] = (uint8_t)(block->rank - 1 - n);
+    return grouped(as, block, order);
+}
+
+static bool holds_bit(const Layout *l, unsigned first, unsigned end, uint32_t bit)
+{
+    for (unsigned k = first; k < end; k++) {
+        if (l->basis[k] == bit)
+            return true;
+    }
+    return false;
+}
+
+/// How many of the lowest element bits along `order` the slots hold, and how many slots and lanes of
+/// one warp hold together: log2 of the widest access and of the run that a warp touches.
+static void measure_runs(const Layout *l, const Type *block, const uint8_t *order, unsigned *vector,
+                         unsigned *run)
+{
+    bool in_slots = true;
+    *vector = *run = 0;
+    for (unsigned n = 0; n < block->rank; n++) {
+        unsigned low;
+        const unsigned bits = layout_axis_bits(block, order[n], &low);
+        for (unsigned i = 0; i < bits; i++) {
+            const uint32_t bit = UINT32_C(1) << (low + i);
+            in_slots = in_slots && holds_bit(l, 0, l->reg_bits, bit);
+            if (!holds_bit(l, 0, l->reg_bits + (unsigned)LAYOUT_LANE_BITS, bit))
+                return;
+            *vector += in_slots;
+            ++*run;
+        }
+    }
+}
+
+bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layout *anchor)
+{
+    uint8_t order[TYPE_MAX_RANK];
+    unsigned vector, run, best_vector, best_run;
+    const IrValue *pointer = op->args[0];
+    const unsigned bytes = access_bytes(pointer);
+    axis_order(as, pointer, order);
+    measure_runs(l, pointer->type, order, &vector, &run);
+    measure_runs(anchor, pointer->type, order, &best_vector, &best_run);
+    const bool wide = vector >= best_vector || bytes << vector >= MAX_ACCESS_BYTES;
+    const bool coalesced = run >= best_run || bytes << run >= LINE_BYTES;
+    return wide && coalesced;
+}

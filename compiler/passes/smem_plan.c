@@ -1,0 +1,136 @@
+/// smem_plan.c - gives operations that exchange values through shared memory their scratch.
+///
+///     REDUCE           one value a warp: scratch_elems of the value's type, from the next multiple of
+///                      16 on as many int32 indices for argmax and argmin
+///     CONVERT          of kind SHARED: the whole block
+///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
+///                      element number
+///
+/// Scratch is live only within its operation, so everything could lie at offset 0; but then each
+/// operation would have to wait for the readers of the one before. Small scratch therefore keeps
+/// clear of its neighbours in execution order (the one before, and the first of each loop around,
+/// which comes next at the loop's end): the barrier inside each operation then orders all.
+#include "layout/layout.h"
+#include "passes/pass.h"
+#include "target/target.h"
+
+enum {
+    ALIGNMENT = 16,
+    SMALL_BYTES = 4096  ///< up to here room is cheaper than a barrier
+};
+
+typedef struct Plan {
+    PassCtx *cx;
+    IrFunc *fn;
+    const uint32_t *uses;
+    const IrOp *last;            ///< the scratch user before, in program order
+    VEC(const IrOp *) firsts;    ///< first scratch user of each loop around; NULL: none yet
+    bool ok;
+} Plan;
+
+static uint32_t round_up(uint32_t bytes)
+{
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
+{
+    const IrValue *v = op->args[0];
+    const IrReduceKind kind = op->attr.reduce.kind;
+    const ReducePlan *plan =
+        layout_plan_reduce(p->cx->layouts, v->layout, v->type, (unsigned)op->attr.reduce.axis);
+    // At least 4 bytes each: sums of small floats are kept in float.
+    const uint32_t bytes = type_elem_bytes(v->type) < 4 ? 4 : type_elem_bytes(v->type);
+    const uint32_t values = plan->scratch_elems * bytes;
+    if (kind != REDUCE_ARGMAX && kind != REDUCE_ARGMIN)
+        return values;
+    return round_up(values) + plan->scratch_elems * (uint32_t)sizeof(int32_t);
+}
+
+static uint32_t convert_bytes(const Plan *p, const IrOp *op)
+{
+    const IrValue *from = op->args[0], *to = op->results[0];
+    const ConvertPlan *plan = layout_plan_convert(p->cx->layouts, from->layout, to->layout,
+                                                  type_elem_bytes(from->type));
+    return plan->kind == CONVERT_SHARED ? plan->bytes : 0;
+}
+
+static uint32_t atomic_bytes(const Plan *p, const IrOp *op)
+{
+    const IrValue *old = op->results[0];
+    const bool all_own = old->layout != NULL && layout_replicated_threads(old->layout) == 0;
+    if (p->uses[old->id] == 0 || all_own)
+        return 0;
+    return old->type->numel * type_elem_bytes(old->type);
+}
+
+static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
+{
+    switch (op->code) {
+    case IR_REDUCE: return reduce_bytes(p, op);
+    case IR_CONVERT: return convert_bytes(p, op);
+    case IR_ATOMIC_RMW:
+    case IR_ATOMIC_CAS: return atomic_bytes(p, op);
+    default: return 0;
+    }
+}
+
+/// The neighbour whose scratch [at, at + bytes) touches and is worth keeping clear of, or NULL.
+static const IrOp *touched(const Plan *p, uint32_t at, uint32_t bytes)
+{
+    for (uint32_t i = 0; i <= p->firsts.len; i++) {
+        const IrOp *other = i < p->firsts.len ? p->firsts.at[i] : p->last;
+        if (other == NULL || (bytes > SMALL_BYTES && other->smem_bytes > SMALL_BYTES))
+            continue;
+        const uint32_t begin = (uint32_t)other->smem;
+        if (at < begin + other->smem_bytes && begin < at + bytes)
+            return other;
+    }
+    return NULL;
+}
+
+static void place(Plan *p, IrOp *op, uint32_t bytes)
+{
+    uint32_t at = 0;
+    for (const IrOp *other; (other = touched(p, at, bytes)) != NULL;)
+        at = round_up((uint32_t)other->smem + other->smem_bytes);
+    op->smem = (int32_t)at;
+    op->smem_bytes = bytes;
+    p->last = op;
+    for (uint32_t i = 0; i < p->firsts.len; i++) {
+        if (p->firsts.at[i] == NULL)
+            p->firsts.at[i] = op;
+    }
+    if (at + bytes > p->fn->smem_bytes)
+        p->fn->smem_bytes = at + bytes;
+    if (at + bytes > p->cx->target->shared_max && p->ok) {
+        p->ok = false;
+        diag_report(p->cx->diags, DIAG_SHARED_MEMORY, op->span,
+                    "needs %u bytes of shared memory, and '%s' has %u", (unsigned)(at + bytes),
+                    p->cx->target->name, (unsigned)p->cx->target->shared_max);
+        diag_help(p->cx->diags, "use a smaller block");
+    }
+}
+
+static void plan_block(Plan *p, IrBlock *b)
+{
+    for (IrOp *op = b->first; op != NULL; op = op->next) {
+        const bool is_loop = op->code == IR_FOR || op->code == IR_WHILE;
+        if (is_loop)
+            VEC_PUSH(p->cx->arena, &p->firsts, NULL);
+        for (uint32_t r = 0; r < op->regionc; r++)
+            plan_block(p, op->regions[r]);
+        p->firsts.len -= is_loop;
+        const uint32_t bytes = scratch_bytes(p, op);
+        if (bytes > 0)
+            place(p, op, bytes);
+    }
+}
+
+bool pass_smem_plan(PassCtx *cx, IrFunc *fn)
+{
+    Plan p = { .cx = cx, .fn = fn, .uses = ir_count_uses(fn, cx->arena), .ok = true };
+    fn->smem_bytes = 0;
+    plan_block(&p, fn->body);
+    return p.ok;
+}
