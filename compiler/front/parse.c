@@ -112,7 +112,7 @@ AstModule *parse_file(Arena *a, SymTable *syms, const SourceMap *sources, const 
     AstModule *m = ARENA_NEW(a, AstModule);
     AstText doc = parse_take_doc(&p->body);
     *m = (AstModule){ .file = file, .doc = doc, .node_count = p->node_count + 1, .body = p->body };
-    m->base = (AstNode){ .kind = AST_MODULE, .id = m->node_count, .span = span };
+    m->base = (AstNode){ .kind = AST_MODULE, .depth = 1, .id = m->node_count, .span = span };
     for (uint32_t i = 0; i < m->body.len; i++) {
         if (m->body.at[i]->depth >= m->base.depth)
             m->base.depth = m->body.at[i]->depth + 1;

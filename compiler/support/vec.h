@@ -19,7 +19,7 @@
          : (void)0,                                                                       \
      (v)->at[(v)->len] = (x), &(v)->at[(v)->len++])
 
-#define VEC_EACH(p, v) for ((p) = (v)->at; (p) != (v)->at + (v)->len; (p)++)
+#define VEC_EACH(p, v) for ((p) = (v)->at; (v)->len && (p) != (v)->at + (v)->len; (p)++)
 
 /// Storage for at least len + 1 elements with the first `len` copied; updates *cap.
 void *vec_grow(Arena *a, const void *at, uint32_t len, uint32_t *cap, size_t size);
