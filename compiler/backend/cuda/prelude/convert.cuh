@@ -7,9 +7,9 @@
 #define NT_CONVERT_CUH
 #include "newt/base.cuh"
 
-// Rounds a float to EXP exponent and MAN mantissa bits. MAX is the code of the largest finite number,
-// NAN the code for NaNs; SATURATE gives MAX where others give infinity (MAX + 1).
-template <int EXP, int MAN, unsigned MAX, unsigned NAN, bool SATURATE>
+// Rounds a float to EXP exponent and MAN mantissa bits. TOP is the code of the largest finite number,
+// NOT_A_NUMBER the code for NaNs; SATURATE gives TOP where others give infinity (TOP + 1).
+template <int EXP, int MAN, unsigned TOP, unsigned NOT_A_NUMBER, bool SATURATE>
 NT_DEV unsigned nt_soft_narrow(float value, bool to_zero)
 {
     const unsigned f = __float_as_uint(value), a = f & 0x7fffffffu;
@@ -20,7 +20,7 @@ NT_DEV unsigned nt_soft_narrow(float value, bool to_zero)
     int drop = 23 - MAN;
 
     if (a > 0x7f800000u)
-        return NAN;
+        return NOT_A_NUMBER;
     if (EXP < 8 && exponent <= least) {  // a subnormal result: the hidden bit becomes explicit
         bits = (a & 0x7fffffu) | 0x800000u;
         drop += least - exponent + 1;
@@ -30,8 +30,8 @@ NT_DEV unsigned nt_soft_narrow(float value, bool to_zero)
     if (!to_zero)
         bits += (1u << (drop - 1)) - 1 + ((bits >> drop) & 1);
     bits >>= drop;
-    if (bits > MAX)
-        bits = SATURATE || (to_zero && a != 0x7f800000u) ? MAX : MAX + 1;
+    if (bits > TOP)
+        bits = SATURATE || (to_zero && a != 0x7f800000u) ? TOP : TOP + 1;
     return sign | bits;
 }
 

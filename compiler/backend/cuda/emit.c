@@ -1,0 +1,161 @@
+/// emit.c - one kernel as CUDA C++: dispatch over operations, then the text around the body.
+///
+/// The body is written first; it tells which prelude headers, access functions and layout variables the
+/// text in front of it must have.
+#include "backend/cuda/emit_impl.h"
+
+#include <inttypes.h>
+
+// ORDER EmitNeed
+static const char *const cuda_headers[] = { "base", "int", "compare", "float", "convert", "small",
+                                            "memory", "shared", "reduce", "atomic", "debug" };
+
+static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
+    [IR_CONST] = cuda_emit_const,
+    [IR_ARANGE] = cuda_emit_arange,
+    [IR_SPLAT] = cuda_emit_splat,
+    [IR_PROGRAM_ID] = cuda_emit_program_id,
+    [IR_NUM_PROGRAMS] = cuda_emit_num_programs,
+    [IR_CAST] = cuda_emit_cast,
+    [IR_BITCAST] = cuda_emit_bitcast,
+    [IR_EXPAND_DIMS] = cuda_emit_same_slots,
+    [IR_BROADCAST] = cuda_emit_broadcast,
+    [IR_RESHAPE] = cuda_emit_same_slots,
+    [IR_TRANS] = cuda_emit_same_slots,
+    [IR_LOAD] = cuda_emit_load,
+    [IR_STORE] = cuda_emit_store,
+    [IR_ATOMIC_RMW] = cuda_emit_atomic_rmw,
+    [IR_ATOMIC_CAS] = cuda_emit_atomic_cas,
+    [IR_REDUCE] = cuda_emit_reduce,
+    [IR_FOR] = cuda_emit_for,
+    [IR_WHILE] = cuda_emit_while,
+    [IR_IF] = cuda_emit_if,
+    [IR_RETURN] = cuda_emit_return,
+    [IR_BARRIER] = cuda_emit_barrier,
+    [IR_ASSERT] = cuda_emit_assert,
+    [IR_CONVERT] = cuda_emit_convert,
+};
+
+static EmitFn *const emit_by_class[OPCLASS_DEBUG + 1] = { [OPCLASS_ELEMENTWISE] = cuda_emit_elementwise };
+
+bool cuda_fault(Emit *e, const IrOp *op, const char *what)
+{
+    diag_report(e->diags, DIAG_INTERNAL, op->span, "cannot emit '%s': %s", ir_op_info[op->code].mnemonic, what);
+    return false;
+}
+
+bool cuda_emit_op(Emit *e, const IrOp *op)
+{
+    EmitFn *fn = emit_by_op[op->code] ? emit_by_op[op->code] : emit_by_class[ir_op_info[op->code].cls];
+    if (!fn) {
+        diag_report(e->diags, DIAG_UNSUPPORTED, op->span, "'%s' is not supported on GPUs yet",
+                    ir_op_info[op->code].mnemonic);
+        return false;
+    }
+    cuda_source_line(e, op->span);
+    return fn(e, op);
+}
+
+/// All operations of a region but its yield, which the operation that owns the region takes care of.
+bool cuda_emit_ops(Emit *e, const IrBlock *b)
+{
+    for (const IrOp *op = b->first; op; op = op->next)
+        if (op->code != IR_YIELD && !cuda_emit_op(e, op))
+            return false;
+    return true;
+}
+
+static void print_head(const Emit *e, Buf *out)
+{
+    const IrFunc *fn = e->fn;
+    buf_printf(out, "// %s: kernel '%s'", e->opt->entry, fn->name->text);
+    SourcePos pos = e->opt->sources ? source_pos(e->opt->sources, fn->span.lo) : (SourcePos){ 0 };
+    if (pos.file)
+        buf_printf(out, " of %s:%" PRIu32, pos.file->path, pos.line);
+    buf_printf(out, "\n// variant: %s; num_warps %u, num_stages %u, %" PRIu32 " bytes of shared memory\n",
+               e->opt->variant ? e->opt->variant : "generic", fn->num_warps, fn->num_stages, fn->smem_bytes);
+    if (e->layouts.len)
+        buf_puts(out, "// layouts, the element bits that each bit moves:\n");
+    for (uint32_t i = 0; i < e->layouts.len; i++) {
+        buf_printf(out, "//   L%" PRIu32 ": ", i);
+        layout_print(out, e->layouts.at[i].layout);
+        buf_putc(out, '\n');
+    }
+    buf_putc(out, '\n');
+}
+
+static void print_prelude(const Emit *e, Buf *out)
+{
+    for (size_t i = 0; i < sizeof cuda_headers / sizeof *cuda_headers; i++)
+        if (e->needs >> i & 1)
+            buf_printf(out, "#include \"newt/%s.cuh\"\n", cuda_headers[i]);
+    for (uint32_t i = 0; i < e->access.len; i++)
+        buf_printf(out, "%s\n", e->access.at[i]);
+    buf_putc(out, '\n');
+}
+
+static void print_signature(Emit *e, Buf *out)
+{
+    const IrFunc *fn = e->fn;
+    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u)\n%s(", cuda_threads(fn), e->opt->entry);
+    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        const IrValue *v = fn->body->args[i];
+        buf_printf(out, "%s%s", i ? ", " : "", cuda_decl(e, cuda_ctype(e, v->type), cuda_place(e, v).text, 0));
+    }
+    buf_puts(out, ")\n{\n");
+}
+
+/// Variables that several operations share: the thread, and what each layout makes of it.
+static void print_shared(Emit *e, Buf *out)
+{
+    uint32_t image;
+    if (e->fn->smem_bytes)
+        buf_puts(out, "    extern __shared__ __align__(16) unsigned char nt_smem[];\n");
+    if (e->wants_tid)
+        buf_puts(out, "    const int tid = (int)threadIdx.x;\n");
+    for (uint32_t i = 0; i < e->layouts.len; i++) {
+        const EmitLayout *x = &e->layouts.at[i];
+        const Layout *l = x->layout;
+        if (x->wants_at)
+            buf_printf(out, "    const int at_L%" PRIu32 " = %s;\n", i,
+                       cuda_linear(e, "tid", l->basis + l->reg_bits, LAYOUT_LANE_BITS + l->warp_bits, &image));
+        if (x->wants_own)
+            buf_printf(out, "    const bool own_L%" PRIu32 " = (tid & %" PRIu32 ") == 0;\n", i,
+                       layout_replicated_threads(l));
+    }
+    buf_putc(out, '\n');
+}
+
+static void name_params(Emit *e)
+{
+    const IrFunc *fn = e->fn;
+    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        const char *name = fn->params[i].name ? fn->params[i].name->text : "";
+        cuda_set_place(e, fn->body->args[i], PLACE_SAME, cuda_name(e, name));
+    }
+}
+
+bool cuda_emit(const IrFunc *fn, const CudaEmitOptions *opt, DiagSink *diags, Buf *out)
+{
+    Arena scratch = { 0 };
+    Emit e = { .fn = fn, .opt = opt, .diags = diags, .arena = &scratch };
+    e.places = ARENA_NEW_N(&scratch, Place, fn->value_count);
+    e.uses = ir_count_uses(fn, &scratch);
+    e.needs = NEED_BASE;
+    e.body.indent = 1;
+
+    cuda_names_begin(&e);
+    name_params(&e);
+    const bool ok = cuda_emit_ops(&e, fn->body);
+    if (ok) {
+        print_head(&e, out);
+        print_prelude(&e, out);
+        print_signature(&e, out);
+        print_shared(&e, out);
+        buf_bytes(out, e.body.at, e.body.len);
+        buf_puts(out, "}\n");
+    }
+    buf_free(&e.body);
+    arena_free(&scratch);
+    return ok;
+}

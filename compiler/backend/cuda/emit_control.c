@@ -1,0 +1,198 @@
+/// emit_control.c - loops, branches, barriers, assertions.
+///
+/// A carried value is one variable or array for its whole life: initial value, block argument and
+/// result are its names. A region's yield assigns all of them at once; where a yielded value is
+/// itself a carried one (a swap), it is copied first.
+#include "backend/cuda/emit_impl.h"
+
+#include <string.h>
+
+/// target = value, slot by slot; nothing when they are one.
+static void emit_copy(Emit *e, const IrValue *target, const char *name, Place value)
+{
+    if (strcmp(name, value.text) == 0)
+        return;
+    const unsigned slots = cuda_slots(target);
+    const char *slot = cuda_loop(e, slots, 1);
+    const char *from = value.kind == PLACE_ARRAY ? cuda_text(e, "%s[%s]", value.text, slot) : value.text;
+    cuda_line(e, "%s = %s;", cuda_slot_of(e, target, name, slot), from);
+    cuda_loop_end(e, slots, 1);
+}
+
+/// Storage for the results of `op`, which are also what its regions carry.
+static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *named_by, uint32_t skip)
+{
+    const char **names = ARENA_NEW_N(e->arena, const char *, op->resultc + 1u);
+    for (uint32_t i = 0; i < op->resultc; i++) {
+        const IrValue *result = op->results[i], *arg = named_by ? named_by->args[skip + i] : NULL;
+        names[i] = cuda_declare(e, arg && arg->hint ? arg : result);
+        cuda_set_place(e, result, type_is_block(result->type) ? PLACE_ARRAY : PLACE_SAME, names[i]);
+    }
+    return names;
+}
+
+static void bind_args(Emit *e, const IrOp *op, const IrBlock *b, uint32_t skip)
+{
+    for (uint32_t i = 0; i < op->resultc; i++)
+        e->places[b->args[skip + i]->id] = cuda_place(e, op->results[i]);
+}
+
+static void emit_initial(Emit *e, const IrOp *op, const char **names)
+{
+    const uint32_t first = op->argc - op->resultc;
+    for (uint32_t i = 0; i < op->resultc; i++)
+        emit_copy(e, op->results[i], names[i], cuda_place(e, op->args[first + i]));
+}
+
+/// True when `text` is, or is an element of, a carried variable other than `own`.
+static bool is_carried(const char *const *names, uint32_t count, uint32_t own, const char *text)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t len = strlen(names[i]);
+        if (i != own && strncmp(text, names[i], len) == 0 && (text[len] == 0 || text[len] == '['))
+            return true;
+    }
+    return false;
+}
+
+/// names[i] = yielded value i, for all i at once.
+static void emit_yield(Emit *e, const IrOp *yield, const IrOp *op, const char **names)
+{
+    Place *values = ARENA_NEW_N(e->arena, Place, op->resultc + 1u);
+    for (uint32_t i = 0; i < op->resultc; i++) {
+        const IrValue *v = yield->args[i];
+        values[i] = cuda_place(e, v);
+        if (!is_carried(names, op->resultc, i, values[i].text))
+            continue;
+        const char *copy = cuda_name(e, cuda_text(e, "next_%s", names[i]));
+        cuda_line(e, "%s;", cuda_decl(e, cuda_ctype(e, v->type), copy, type_is_block(v->type) ? cuda_slots(v) : 0));
+        emit_copy(e, v, copy, values[i]);
+        values[i] = (Place){ type_is_block(v->type) ? PLACE_ARRAY : PLACE_SAME, copy };
+    }
+    for (uint32_t i = 0; i < op->resultc; i++)
+        emit_copy(e, op->results[i], names[i], values[i]);
+}
+
+static bool const_of(const IrValue *v, int64_t *value)
+{
+    if (!ir_is_const(v))
+        return false;
+    *value = v->def->attr.konst.i;
+    return true;
+}
+
+/// The loop's head. A step of 1 never passes the end; others are counted, so that the counter may wrap.
+static void emit_for_head(Emit *e, const IrOp *op, const char *counter)
+{
+    const char *lo = cuda_ref(e, op->args[0], "0"), *hi = cuda_ref(e, op->args[1], "0");
+    const char *step = cuda_ref(e, op->args[2], "0"), *ctype = cuda_ctype(e, op->args[0]->type);
+    int64_t by = 0;
+    const bool is_const = const_of(op->args[2], &by), down = is_const && type_is_signed(op->args[2]->type) && by < 0;
+
+    if (is_const && by == 1) {
+        cuda_line(e, "for (%s %s = %s; %s < %s; %s++) {", ctype, counter, lo, counter, hi, counter);
+        return;
+    }
+    const char *trips = cuda_name(e, "trips");
+    e->needs |= NEED_BASE | NEED_INT;
+    cuda_line(e, "%s %s = %s;", ctype, counter, lo);
+    cuda_line(e, "for (auto %s = nt_trips%s<%s>(%s, %s, %s); %s != 0; %s--, %s = nt_add<%s>(%s, %s)) {", trips,
+              down ? "_down" : "", ctype, lo, hi, step, trips, trips, counter, ctype, counter, step);
+}
+
+bool cuda_emit_for(Emit *e, const IrOp *op)
+{
+    const IrBlock *body = op->regions[0];
+    const char **names = declare_carried(e, op, body, 1);
+    const char *counter = cuda_value_name(e, body->args[0]);
+
+    emit_initial(e, op, names);
+    bind_args(e, op, body, 1);
+    cuda_set_place(e, body->args[0], PLACE_SAME, counter);
+    emit_for_head(e, op, counter);
+    e->body.indent++;
+    if (!cuda_emit_ops(e, body))
+        return false;
+    emit_yield(e, body->last, op, names);
+    e->body.indent--;
+    cuda_line(e, "}");
+    return true;
+}
+
+bool cuda_emit_while(Emit *e, const IrOp *op)
+{
+    const IrBlock *cond = op->regions[0], *body = op->regions[1];
+    const char **names = declare_carried(e, op, body, 0);
+
+    emit_initial(e, op, names);
+    bind_args(e, op, cond, 0);
+    bind_args(e, op, body, 0);
+    cuda_line(e, "for (;;) {");
+    e->body.indent++;
+    if (!cuda_emit_ops(e, cond))
+        return false;
+    cuda_line(e, "if (!(%s))", cuda_ref(e, cond->last->args[0], "0"));
+    cuda_line(e, "    break;");
+    if (!cuda_emit_ops(e, body))
+        return false;
+    emit_yield(e, body->last, op, names);
+    e->body.indent--;
+    cuda_line(e, "}");
+    return true;
+}
+
+bool cuda_emit_if(Emit *e, const IrOp *op)
+{
+    const IrBlock *then_block = op->regions[0], *else_block = op->regions[1];
+    const char **names = declare_carried(e, op, NULL, 0);
+    const bool has_else = else_block->first != else_block->last || op->resultc > 0;
+
+    cuda_line(e, "if (%s) {", cuda_ref(e, op->args[0], "0"));
+    e->body.indent++;
+    if (!cuda_emit_ops(e, then_block))
+        return false;
+    emit_yield(e, then_block->last, op, names);
+    e->body.indent--;
+    if (has_else) {
+        cuda_line(e, "} else {");
+        e->body.indent++;
+        if (!cuda_emit_ops(e, else_block))
+            return false;
+        emit_yield(e, else_block->last, op, names);
+        e->body.indent--;
+    }
+    cuda_line(e, "}");
+    return true;
+}
+
+bool cuda_emit_return(Emit *e, const IrOp *op)
+{
+    return op->argc == 0 || cuda_fault(e, op, "a kernel returns no values");
+}
+
+bool cuda_emit_barrier(Emit *e, const IrOp *op)
+{
+    (void)op;
+    cuda_line(e, "__syncthreads();");
+    return true;
+}
+
+bool cuda_emit_assert(Emit *e, const IrOp *op)
+{
+    const IrValue *condition = op->args[0], *mask = op->args[1];
+    const SourcePos pos = e->opt->sources ? source_pos(e->opt->sources, op->span.lo) : (SourcePos){ 0 };
+    Buf text = { 0 };
+
+    buf_c_string(&text, op->attr.text, strlen(op->attr.text));
+    buf_puts(&text, ", ");
+    buf_c_string(&text, pos.file ? pos.file->path : "", pos.file ? strlen(pos.file->path) : 0);
+    e->needs |= NEED_DEBUG;
+    const char *slot = cuda_loop(e, cuda_slots(condition), 1);
+    const char *ok = cuda_ref(e, condition, slot);
+    if (mask)
+        ok = cuda_text(e, "!(%s) || %s", cuda_ref(e, mask, slot), ok);
+    cuda_line(e, "nt_assert(%s, %s, %u, \"%s\");", ok, text.at, (unsigned)pos.line, e->opt->entry);
+    cuda_loop_end(e, cuda_slots(condition), 1);
+    buf_free(&text);
+    return true;
+}

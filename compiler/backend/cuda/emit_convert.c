@@ -1,0 +1,237 @@
+/// emit_convert.c - moving a value to another layout, as layout_plan_convert found cheapest.
+///
+/// All the plan's maps are linear over bits, so each is printed as one expression in the slot and one
+/// in the thread.
+#include "backend/cuda/emit_impl.h"
+
+#include <inttypes.h>
+
+typedef struct Convert {
+    const IrOp *op;
+    const ConvertPlan *plan;
+    const Layout *src, *dst;
+    const char *ctype;
+} Convert;
+
+/// The linear map of which table[0], table[1], ... are the values, as an expression in `var`.
+static const char *table_text(Emit *e, const uint16_t *table, unsigned bits, const char *var, uint32_t *image)
+{
+    uint32_t basis[LAYOUT_MAX_BITS];
+    for (unsigned k = 0; k < bits; k++)
+        basis[k] = table[1u << k];
+    return cuda_linear(e, var, basis, bits, image);
+}
+
+/// A map of the thread number's bits.
+static const char *thread_text(Emit *e, const uint16_t *flips, const Layout *l, uint32_t *image)
+{
+    uint32_t basis[LAYOUT_MAX_BITS];
+    const unsigned bits = LAYOUT_LANE_BITS + l->warp_bits;
+    for (unsigned k = 0; k < bits; k++)
+        basis[k] = flips[k];
+    return cuda_linear(e, cuda_tid(e), basis, bits, image);
+}
+
+static bool emit_regs(Emit *e, const Convert *c)
+{
+    const IrValue *from = c->op->args[0], *to = c->op->results[0];
+    const unsigned slots = cuda_slots(to);
+    uint32_t image;
+    const char *name = cuda_declare(e, to);
+    const char *slot = cuda_loop(e, slots, 1);
+    const char *source = slots == 1 ? cuda_text(e, "%u", c->plan->reg_from[0])
+                                    : table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image);
+    cuda_line(e, "%s[%s] = %s;", name, slot, cuda_ref(e, from, source));
+    cuda_loop_end(e, slots, 1);
+    return true;
+}
+
+/// Reorders the slots of each lane so that lane by lane the slot to send has one number: a slot index
+/// that depends on the lane would put the array into memory. Gives the array to send from.
+static const char *emit_flips(Emit *e, const Convert *c)
+{
+    const Place from = cuda_place(e, c->op->args[0]);
+    const char *array = from.text;
+    const unsigned slots = layout_regs(c->src);
+    if (from.kind == PLACE_SAME) {
+        array = cuda_name(e, "sent");
+        cuda_line(e, "%s;", cuda_decl(e, c->ctype, array, slots));
+        const char *slot = cuda_loop(e, slots, 1);
+        cuda_line(e, "%s[%s] = %s;", array, slot, from.text);
+        cuda_loop_end(e, slots, 1);
+    }
+    for (unsigned k = 0; k < LAYOUT_LANE_BITS + (unsigned)c->dst->warp_bits; k++) {
+        if (c->plan->send_flip[k] == 0)
+            continue;
+        const char *next = cuda_name(e, "sent");
+        cuda_line(e, "%s;", cuda_decl(e, c->ctype, next, slots));
+        const char *slot = cuda_loop(e, slots, 1);
+        cuda_line(e, "%s[%s] = (%s >> %u & 1) != 0 ? %s[%s ^ %u] : %s[%s];", next, slot, cuda_tid(e), k, array, slot,
+                  c->plan->send_flip[k], array, slot);
+        cuda_loop_end(e, slots, 1);
+        array = next;
+    }
+    return array;
+}
+
+static bool emit_shuffle(Emit *e, const Convert *c)
+{
+    const IrValue *to = c->op->results[0];
+    const unsigned slots = cuda_slots(to);
+    uint32_t image, slot_image, thread_image;
+    const char *array = emit_flips(e, c), *name = cuda_declare(e, to);
+
+    const char *slot = cuda_loop(e, slots, 1);
+    const char *source = cuda_text(e, "%s[%s]", array, table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
+    if (c->plan->same_lane) {
+        cuda_line(e, "%s[%s] = %s;", name, slot, source);
+    } else {
+        const char *by_slot = table_text(e, c->plan->lane_from, c->dst->reg_bits, slot, &slot_image);
+        const char *by_thread = thread_text(e, c->plan->lane_flip, c->dst, &thread_image);
+        e->needs |= NEED_REDUCE;
+        cuda_line(e, "%s[%s] = nt_shfl(%s, %s);", name, slot, source,
+                  cuda_join(e, by_thread, thread_image, by_slot, slot_image));
+    }
+    cuda_loop_end(e, slots, 1);
+    return true;
+}
+
+/// One side of the trip: groups of `vec` slots from the list go to or come from consecutive places.
+typedef struct Side {
+    const Layout *layout;
+    const uint16_t *slots;  // in the order of the groups; linear in the position
+    uint32_t count;
+    unsigned vec;
+} Side;
+
+static unsigned bit_count(uint32_t power_of_two)
+{
+    unsigned n = 0;
+    while (power_of_two >> n > 1)
+        n++;
+    return n;
+}
+
+/// The place of the group at position `at`: the thread's part is the variable `base`.
+static const char *place_text(Emit *e, const ConvertPlan *plan, const Side *side, const char *base, const char *at)
+{
+    uint32_t basis[LAYOUT_MAX_BITS], image;
+    const unsigned bits = bit_count(side->count);
+    for (unsigned k = 0; k < bits; k++)
+        basis[k] = 1u << k < side->vec ? 0 : layout_shared_index(plan, side->layout, side->slots[1u << k], 0);
+    const char *offset = cuda_linear(e, at, basis, bits, &image);
+    return offset[0] == '0' && !offset[1] ? base : cuda_text(e, "(%s ^ (%s))", base, offset);
+}
+
+static const char *emit_base(Emit *e, const ConvertPlan *plan, const Side *side, const char *hint)
+{
+    uint32_t basis[LAYOUT_MAX_BITS], image;
+    const unsigned bits = LAYOUT_LANE_BITS + side->layout->warp_bits;
+    for (unsigned k = 0; k < bits; k++)
+        basis[k] = layout_shared_index(plan, side->layout, 0, 1u << k);
+    const char *name = cuda_name(e, hint);
+    cuda_line(e, "const int %s = %s;", name, cuda_linear(e, cuda_tid(e), basis, bits, &image));
+    return name;
+}
+
+/// The slot at position `at + i`, i below vec.
+static const char *member_slot(Emit *e, const Side *side, const char *at)
+{
+    uint32_t image;
+    return side->count == 1 ? cuda_text(e, "%u", side->slots[0])
+                            : table_text(e, side->slots, bit_count(side->count), at, &image);
+}
+
+static void emit_store_side(Emit *e, const Convert *c, const Side *side, const char *scratch)
+{
+    const IrValue *from = c->op->args[0];
+    const char *base = emit_base(e, c->plan, side, "put");
+    if (c->plan->store_idle)
+        cuda_line(e, "if ((%s & %" PRIu32 ") == 0) {", cuda_tid(e), c->plan->store_idle);
+    else
+        cuda_line(e, "{");
+    e->body.indent++;
+    const char *at = cuda_loop(e, side->count, side->vec);
+    cuda_line(e, "{");
+    e->body.indent++;
+    cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
+    for (unsigned i = 0; i < side->vec; i++)
+        cuda_line(e, "group[%u] = %s;", i, cuda_ref(e, from, member_slot(e, side, cuda_text(e, "(%s + %u)", at, i))));
+    cuda_line(e, "nt_put<%u>(%s + %s, group);", side->vec, scratch, place_text(e, c->plan, side, base, at));
+    e->body.indent--;
+    cuda_line(e, "}");
+    cuda_loop_end(e, side->count, side->vec);
+    e->body.indent--;
+    cuda_line(e, "}");
+}
+
+static void emit_load_side(Emit *e, const Convert *c, const Side *side, const char *scratch, const char *name)
+{
+    const char *base = emit_base(e, c->plan, side, "take");
+    const char *at = cuda_loop(e, side->count, side->vec);
+    cuda_line(e, "{");
+    e->body.indent++;
+    cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
+    cuda_line(e, "nt_take<%u>(group, %s + %s);", side->vec, scratch, place_text(e, c->plan, side, base, at));
+    for (unsigned i = 0; i < side->vec; i++)
+        cuda_line(e, "%s[%s] = group[%u];", name, member_slot(e, side, cuda_text(e, "(%s + %u)", at, i)), i);
+    e->body.indent--;
+    cuda_line(e, "}");
+    cuda_loop_end(e, side->count, side->vec);
+}
+
+/// Slots that the load side's list leaves out hold what another slot holds.
+static void emit_repeats(Emit *e, const Convert *c, const char *name)
+{
+    for (uint32_t r = 1; r < layout_regs(c->dst); r++) {
+        uint32_t first = 0;
+        bool listed = false;
+        for (uint32_t i = 0; i < c->plan->load_count; i++)
+            listed = listed || c->plan->load_slots[i] == r;
+        while (layout_reg_part(c->dst, first) != layout_reg_part(c->dst, r))
+            first++;
+        if (!listed && first < r)
+            cuda_line(e, "%s[%" PRIu32 "] = %s[%" PRIu32 "];", name, r, name, first);
+    }
+}
+
+static bool emit_shared(Emit *e, const Convert *c)
+{
+    const ConvertPlan *plan = c->plan;
+    const Side put = { c->src, plan->store_slots, plan->store_count, plan->store_vec };
+    const Side take = { c->dst, plan->load_slots, plan->load_count, plan->load_vec };
+    const char *name = cuda_declare(e, c->op->results[0]);
+
+    e->needs |= NEED_SHARED;
+    cuda_line(e, "{");
+    e->body.indent++;
+    const char *scratch = cuda_scratch(e, c->op, c->ctype, "scratch", 0, plan->bytes);
+    if (!scratch)
+        return false;
+    emit_store_side(e, c, &put, scratch);
+    cuda_line(e, "__syncthreads();");
+    emit_load_side(e, c, &take, scratch, name);
+    emit_repeats(e, c, name);
+    e->body.indent--;
+    cuda_line(e, "}");
+    return true;
+}
+
+bool cuda_emit_convert(Emit *e, const IrOp *op)
+{
+    const IrValue *from = op->args[0], *to = op->results[0];
+    Convert c = { .op = op, .src = from->layout, .dst = to->layout, .ctype = cuda_ctype(e, to->type) };
+
+    c.plan = layout_plan_convert(e->opt->layouts, c.src, c.dst, type_elem_bytes(to->type));
+    if (cuda_place(e, from).kind == PLACE_SAME && c.plan->kind != CONVERT_SHARED && c.plan->kind != CONVERT_SHUFFLE) {
+        e->places[to->id] = cuda_place(e, from);
+        return true;
+    }
+    switch (c.plan->kind) {
+    case CONVERT_FREE: e->places[to->id] = cuda_place(e, from); return true;
+    case CONVERT_REGS: return emit_regs(e, &c);
+    case CONVERT_SHUFFLE: return emit_shuffle(e, &c);
+    case CONVERT_SHARED: return emit_shared(e, &c);
+    }
+    return false;
+}

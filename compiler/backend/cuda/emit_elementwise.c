@@ -1,0 +1,79 @@
+/// emit_elementwise.c - operations on one slot at a time.
+///
+/// The operation itself is nt_<mnemonic>() of the prelude, so a new one needs nothing here. Where
+/// every operand is the same in all slots the result is computed once.
+#include "backend/cuda/emit_impl.h"
+
+/// The prelude header that has an operation on elements of this type.
+static uint32_t need_for(const IrOp *op, const Type *type)
+{
+    const bool compare = ir_op_info[op->code].rule == RULE_CMP2;
+    if (op->code == IR_SELECT || op->code == IR_PTR_ADD || op->code == IR_PTR_DIFF)
+        return NEED_BASE;
+    if (type_is_ptr(type))
+        return NEED_COMPARE;
+    if (type_is_float(type) && type_elem_bytes(type) >= 4)
+        return compare ? NEED_COMPARE : NEED_FLOAT;
+    if (type_is_float(type) || type_is_fp8(type))
+        return NEED_SMALL;
+    return compare ? NEED_COMPARE : NEED_INT;
+}
+
+/// Writes `result = before operands after` for each slot.
+static bool emit_per_slot(Emit *e, const IrOp *op, const char *before, const char *after)
+{
+    const IrValue *out = op->results[0];
+    bool same = true;
+    for (uint32_t i = 0; i < op->argc; i++)
+        same = same && cuda_place(e, op->args[i]).kind == PLACE_SAME;
+
+    const unsigned slots = same ? 1 : cuda_slots(out);
+    const char *name, *slot = NULL, *target;
+    if (same) {
+        name = cuda_value_name(e, out);
+        target = cuda_text(e, "const %s", cuda_decl(e, cuda_ctype(e, out->type), name, 0));
+        if (type_is_ptr(out->type))
+            target = cuda_decl(e, cuda_ctype(e, out->type), name, 0);
+        cuda_set_place(e, out, PLACE_SAME, name);
+    } else {
+        name = cuda_declare(e, out);
+        slot = cuda_loop(e, slots, 1);
+        target = cuda_text(e, "%s[%s]", name, slot);
+    }
+    const char *operands = "";
+    for (uint32_t i = 0; i < op->argc; i++)
+        operands = cuda_text(e, "%s%s%s", operands, i ? ", " : "", cuda_ref(e, op->args[i], slot));
+    cuda_line(e, "%s = %s%s%s;", target, before, operands, after);
+    if (!same)
+        cuda_loop_end(e, slots, 1);
+    return true;
+}
+
+bool cuda_emit_elementwise(Emit *e, const IrOp *op)
+{
+    const Type *type = op->args[op->argc - 1]->type;
+    const bool is_float = type_is_float(type) || type_is_fp8(type);
+    const bool nan = ir_op_info[op->code].attr == ATTR_NAN && op->attr.propagate_nan && is_float;
+    e->needs |= need_for(op, op->code == IR_PTR_ADD ? op->args[0]->type : type);
+    return emit_per_slot(e, op, cuda_text(e, "nt_%s%s(", ir_op_info[op->code].mnemonic, nan ? "_nan" : ""), ")");
+}
+
+bool cuda_emit_cast(Emit *e, const IrOp *op)
+{
+    const Type *from = op->args[0]->type, *to = op->results[0]->type;
+    const char *ctype = cuda_ctype(e, to);
+    if (type_is_ptr(to))  // by way of an integer as wide as an address
+        return emit_per_slot(e, op, cuda_text(e, "(%s)(unsigned long long)(", ctype), ")");
+    if (type_is_ptr(from) && type_is_bool(to))
+        return emit_per_slot(e, op, "(", ") != 0");
+    if (type_is_ptr(from))
+        return emit_per_slot(e, op, cuda_text(e, "(%s)(", ctype), ")");
+    e->needs |= NEED_CONVERT;
+    return emit_per_slot(e, op, cuda_text(e, "nt_cast%s<%s>(", op->attr.round_to_zero ? "_rtz" : "", ctype), ")");
+}
+
+bool cuda_emit_bitcast(Emit *e, const IrOp *op)
+{
+    e->needs |= NEED_BASE;
+    return emit_per_slot(e, op, cuda_text(e, "nt_bitcast<%s>(", cuda_ctype(e, op->results[0]->type)), ")");
+}

@@ -1,0 +1,177 @@
+/// emit_memory.c - loads and stores.
+///
+/// A thread moves op->attr.mem.vec elements at once. What the access pass proved is emitted as one
+/// wide access; what it could not prove is tested at run time by the _checked forms of the prelude,
+/// which fall back to one access an element. Masked-off elements of a load are `other`, else zero.
+#include "backend/cuda/emit_impl.h"
+
+#include <string.h>
+
+/// What one access needs to know.
+typedef struct Access {
+    const IrValue *pointer, *mask;  // mask may be NULL
+    const Layout *layout;           // NULL: scalars
+    const char *function;           // of the prelude
+    unsigned slots, vec;
+    unsigned unproved;              // NT_... facts that must be tested
+} Access;
+
+enum { CONSECUTIVE = 1, ALIGNED = 2, UNIFORM = 4, ALL_FACTS = 7 };
+
+/// Defines the access function for these modifiers, once, and gives its name.
+static const char *access_function(Emit *e, const char *verb, const char *macro, const char *ptx, const IrMem *mem)
+{
+    static const char *const caches[] = { "", "ca", "cg", "cv", "wb", "cs", "wt" };
+    static const char *const evicts[] = { "", "evict_first", "evict_last" };
+    const char *name = cuda_text(e, "nt_%s", verb), *modifier = "";
+
+    if (mem->is_volatile) {
+        name = cuda_text(e, "nt_%s_volatile", verb);
+        ptx = cuda_text(e, "%s.volatile.global", ptx);
+    } else {
+        if (mem->evict != EVICT_DEFAULT)  // PTX takes an eviction priority or a cache operator, not both
+            modifier = evicts[mem->evict];
+        else
+            modifier = caches[mem->cache];
+        ptx = cuda_text(e, "%s.global%s%s", ptx, mem->evict ? ".L1::" : *modifier ? "." : "", modifier);
+        if (*modifier)
+            name = cuda_text(e, "nt_%s_%s", verb, modifier);
+    }
+    const char *line = cuda_text(e, "%s(%s, \"%s\")", macro, name, ptx);
+    e->needs |= NEED_MEMORY;
+    for (uint32_t i = 0; i < e->access.len; i++)
+        if (strcmp(e->access.at[i], line) == 0)
+            return name;
+    VEC_PUSH(e->arena, &e->access, line);
+    return name;
+}
+
+static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned elem_bytes)
+{
+    const IrMem *mem = &op->attr.mem;
+    Access x = { .pointer = op->args[0], .mask = mask, .layout = op->args[0]->layout };
+    x.slots = cuda_slots(op->args[0]);
+    x.vec = mem->vec ? mem->vec : 1;
+    while (x.vec > x.slots || x.vec * elem_bytes > 16)
+        x.vec /= 2;
+    if (cuda_place(e, x.pointer).kind == PLACE_SAME)
+        x.vec = 1;
+    if (x.vec > 1) {
+        x.unproved = (mem->contiguous ? 0 : CONSECUTIVE) | (mem->aligned ? 0 : ALIGNED);
+        if (mask && !mem->mask_uniform && cuda_place(e, mask).kind == PLACE_ARRAY)
+            x.unproved |= UNIFORM;
+    }
+    return x;
+}
+
+/// "<4>" or "<4, NT_CONSECUTIVE | NT_UNIFORM>": the elements at once, and what is proved.
+static const char *template_args(Emit *e, const Access *x)
+{
+    static const char *const names[] = { "NT_CONSECUTIVE", "NT_ALIGNED", "NT_UNIFORM" };
+    const char *known = "";
+    if (!x->unproved)
+        return cuda_text(e, "<%u>", x->vec);
+    for (unsigned k = 0; k < 3; k++)
+        if (!(x->unproved >> k & 1) && (k < 2 || x->mask))
+            known = cuda_text(e, "%s%s%s", known, *known ? " | " : "", names[k]);
+    return cuda_text(e, "<%u, %s>", x->vec, *known ? known : "0");
+}
+
+/// The call for the group that begins at `slot`; `data` is the address of its elements in registers.
+static void emit_access(Emit *e, const Access *x, const char *data, const char *slot, bool is_load,
+                        const char *condition)
+{
+    const char *pointer = cuda_ref(e, x->pointer, slot), *mask = x->mask ? cuda_ref(e, x->mask, slot) : NULL;
+    const char *guard = condition ? cuda_text(e, "if (%s) ", condition) : "";
+    if (x->unproved) {
+        pointer = cuda_text(e, "%s + %s", cuda_place(e, x->pointer).text, slot);
+        if (mask && cuda_place(e, x->mask).kind == PLACE_ARRAY) {
+            mask = cuda_text(e, "%s + %s", cuda_place(e, x->mask).text, slot);
+        } else if (mask) {  // one mask for all slots
+            guard = condition ? cuda_text(e, "if (%s && %s) ", condition, mask) : cuda_text(e, "if (%s) ", mask);
+            mask = NULL;
+        }
+    }
+    cuda_line(e, "%s%s%s%s(%s, %s%s%s);", guard, x->function, x->unproved ? "_checked" : "", template_args(e, x),
+              is_load ? data : pointer, is_load ? pointer : data, mask ? ", " : "", mask ? mask : "");
+}
+
+/// The value before the load: `other`, or zero, where a mask may leave it.
+static void emit_fill(Emit *e, const IrOp *op, const IrValue *out, const char *ctype, const char *raw)
+{
+    const IrValue *mask = op->args[1], *other = op->args[2];
+    const unsigned slots = type_is_block(out->type) ? cuda_slots(out) : 0;
+    cuda_line(e, "%s%s;", cuda_decl(e, ctype, raw, slots), mask && !other ? " = {}" : "");
+    if (!mask || !other)
+        return;
+    const char *slot = cuda_loop(e, cuda_slots(out), 1);
+    cuda_line(e, "%s = %s;", cuda_slot_of(e, out, raw, slot), cuda_ref(e, other, slot));
+    cuda_loop_end(e, cuda_slots(out), 1);
+}
+
+bool cuda_emit_load(Emit *e, const IrOp *op)
+{
+    const IrValue *out = op->results[0];
+    const bool is_block = type_is_block(out->type), is_bool = type_is_bool(out->type);
+    Access x = plan_access(e, op, op->args[1], type_elem_bytes(out->type));
+    const char *name = cuda_value_name(e, out);
+    const char *raw = is_bool ? cuda_name(e, cuda_text(e, "%s_byte", name)) : name;
+
+    x.function = access_function(e, "load", "NT_DEFINE_LOAD", "ld", &op->attr.mem);
+    emit_fill(e, op, out, cuda_memory_type(e, out->type), raw);
+    const char *slot = cuda_loop(e, x.slots, x.vec);
+    const char *data = is_block ? cuda_text(e, "%s + %s", raw, slot) : cuda_text(e, "&%s", raw);
+    emit_access(e, &x, data, slot, true, NULL);
+    cuda_loop_end(e, x.slots, x.vec);
+    cuda_set_place(e, out, is_block ? PLACE_ARRAY : PLACE_SAME, name);
+    if (is_bool) {
+        cuda_line(e, "%s;", cuda_decl(e, "bool", name, is_block ? x.slots : 0));
+        slot = cuda_loop(e, x.slots, 1);
+        cuda_line(e, "%s = %s != 0;", cuda_slot_of(e, out, name, slot), cuda_slot_of(e, out, raw, slot));
+        cuda_loop_end(e, x.slots, 1);
+    }
+    return true;
+}
+
+/// An array that holds the stored elements as memory does; *shared when its first elements serve for
+/// every group.
+static const char *stored_data(Emit *e, const Access *x, const IrValue *value, bool *shared)
+{
+    const Place p = cuda_place(e, value);
+    const bool is_bool = type_is_bool(value->type);
+    *shared = p.kind == PLACE_SAME;
+    if (p.kind == PLACE_ARRAY && !is_bool)
+        return p.text;
+
+    const char *name = cuda_name(e, "stored");
+    const unsigned count = *shared ? x->vec : x->slots;
+    cuda_line(e, "%s;", cuda_decl(e, cuda_memory_type(e, value->type), name, count));
+    const char *slot = cuda_loop(e, count, 1);
+    cuda_line(e, "%s[%s] = %s;", name, slot, cuda_ref(e, value, slot));
+    cuda_loop_end(e, count, 1);
+    return name;
+}
+
+bool cuda_emit_store(Emit *e, const IrOp *op)
+{
+    const IrValue *value = op->args[1];
+    Access x = plan_access(e, op, op->args[2], type_elem_bytes(value->type));
+    bool shared;
+    const char *data = stored_data(e, &x, value, &shared);
+    const char *owner = cuda_owner(e, x.layout);
+
+    x.function = access_function(e, "store", "NT_DEFINE_STORE", "st", &op->attr.mem);
+    if (owner) {
+        cuda_line(e, "if (%s) {", owner);
+        e->body.indent++;
+    }
+    const char *slot = cuda_loop(e, x.slots, x.vec);
+    emit_access(e, &x, shared ? data : cuda_text(e, "%s + %s", data, slot), slot, false,
+                cuda_first_slot(e, x.layout, slot));
+    cuda_loop_end(e, x.slots, x.vec);
+    if (owner) {
+        e->body.indent--;
+        cuda_line(e, "}");
+    }
+    return true;
+}
