@@ -58,6 +58,12 @@ const char *builtin_suggest(const BuiltinTable *t, BuiltinSpace space, const cha
                : diag_did_you_mean(name, t->names[SPACE_LANG], t->name_count[SPACE_LANG]);
 }
 
+const char *builtin_suggest_method(const BuiltinTable *t, const char *name, bool of_dtype)
+{
+    unsigned space = of_dtype ? SPACE_DTYPE_METHODS : SPACE_METHODS;
+    return diag_did_you_mean(name, t->names[space], t->name_count[space]);
+}
+
 int builtin_find_param(const Builtin *b, Sym name)
 {
     for (uint32_t i = 0; i < b->param_count; i++)

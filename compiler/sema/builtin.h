@@ -76,8 +76,10 @@ const Builtin *builtin_find_method(const BuiltinTable *t, Sym name, bool of_dtyp
 /// The row of an id (not LATER; ops.def rows without a surface name give NULL).
 const Builtin *builtin_get(const BuiltinTable *t, BuiltinId id);
 
-/// The nearest name in a space, for "did you mean"; NULL when nothing is near. SPACE_COUNT: methods.
+/// The nearest name in a space, for "did you mean"; NULL when nothing is near.
 const char *builtin_suggest(const BuiltinTable *t, BuiltinSpace space, const char *name);
+/// The nearest name of a method of values, or of dtypes.
+const char *builtin_suggest_method(const BuiltinTable *t, const char *name, bool of_dtype);
 /// The index of the parameter `name`, or -1.
 int builtin_find_param(const Builtin *b, Sym name);
 /// The nearest parameter name, or NULL.
