@@ -21,6 +21,14 @@ void lower_yield(Lower *cx, IrBlock *block, IrValue *const *values, uint32_t n)
     cx->b.block = outer;
 }
 
+static ExitState state_of(const Lower *cx, uint32_t slot)
+{
+    Val v = lower_slot_get(cx, slot)->val;
+    if (v.kind == VAL_CONST)
+        return v.c.v.b ? EXIT_YES : EXIT_NO;
+    return EXIT_MAYBE;
+}
+
 void lower_arm_begin(Lower *cx, Arm *arm)
 {
     *arm = (Arm){ .block = ir_block_new(cx->b.fn, NULL), .outer = cx->b.block, .mark = lower_mark(cx) };
@@ -45,6 +53,7 @@ void lower_arm_resume(Lower *cx, Arm *arm)
 void lower_arm_end(Lower *cx, Arm *arm)
 {
     arm->exits = lower_exit_state(cx) == EXIT_YES;
+    arm->returns = state_of(cx, cx->frame->returned) == EXIT_YES;
     lower_take_changes(cx, arm->mark, arm);
     cx->b.block = arm->outer;
     cx->nesting--;
@@ -57,6 +66,7 @@ typedef struct Merge {
     IrValue *cond;
     Arm *arms[2];
     Span cond_span;
+    bool dead;                   // nothing after the branch reads a variable
     VEC(IrValue *) values[2];    // what each arm yields
     VEC(const Type *) types;
     VEC(Sym) hints;
@@ -175,6 +185,17 @@ static void merge_single(Merge *m, unsigned arm, Val v, Sym hint, Val *out)
     }
 }
 
+// The binding of one arm where the other has left.
+static Local *single(Merge *m, unsigned arm, Local *kept, const Local *before, uint32_t slot)
+{
+    if (kept == before)
+        return kept;
+    Local *out = ARENA_NEW(m->cx->arena, Local);
+    *out = *kept;
+    merge_single(m, arm, kept->val, m->cx->frame->slots.at[slot].name, &out->val);
+    return out;
+}
+
 static void report_types(Merge *m, uint32_t slot, const Local *a, const Local *b, const Local *before)
 {
     Lower *cx = m->cx;
@@ -243,64 +264,70 @@ static bool merge_flag(Merge *m, Val a, Val b, Val *out)
     return true;
 }
 
-static void merge_set(Merge *m, uint32_t slot, Local *a, Local *b, Local *before)
+// Both arms have a value. An arm that goes on to the end of the loop's body has its say only for what
+// the loop carries.
+static Local *merge_different(Merge *m, uint32_t slot, Local *a, Local *b, Local *before)
 {
     Lower *cx = m->cx;
-    Sym name = cx->frame->slots.at[slot].name;
+    bool exits[2] = { m->arms[0]->exits, m->arms[1]->exits };
+    bool typed = !type_is_error(lower_type_of(cx, a->val)) && !type_is_error(lower_type_of(cx, b->val));
+    bool live = before && before->status == BIND_SET && (a == before || b == before);
+    if (slot != cx->frame->result && (exits[0] || exits[1])) {
+        if (lower_is_carried(cx->frame->loop, slot))
+            return mixed(cx, a, b);
+        return single(m, exits[0], exits[0] ? b : a, before, slot);
+    }
+    if (slot != cx->frame->result && (!typed || !live))
+        return mixed(cx, a, b);
+    report_types(m, slot, a, b, before);
+    Local *out = ARENA_NEW(cx->arena, Local);
+    *out = (Local){ .val = val_error(), .span = a->span };
+    return out;
+}
+
+static Local *merge_set(Merge *m, uint32_t slot, Local *a, Local *b, Local *before)
+{
+    Lower *cx = m->cx;
     Local *out = ARENA_NEW(cx->arena, Local);
     if (before)
         before->was_read = true;  // whoever reads the merged value may read this one
     out->span = a == before ? b->span : a->span;
     out->is_constexpr = a->is_constexpr && b->is_constexpr;
-    if (is_flag(cx, slot) && merge_flag(m, a->val, b->val, &out->val)) {
-        lower_rebind(cx, slot, out);
-        return;
-    }
+    if (is_flag(cx, slot) && merge_flag(m, a->val, b->val, &out->val))
+        return out;
     uint32_t results = m->types.len;
-    if (!merge_vals(m, a->val, b->val, name, a->span, b->span, &out->val)) {
-        // Results of a tuple's first elements must not outlive it.
-        m->values[0].len = m->values[1].len = m->types.len = m->hints.len = m->places.len = results;
-        bool typed = !type_is_error(lower_type_of(cx, a->val)) && !type_is_error(lower_type_of(cx, b->val));
-        bool live = before && before->status == BIND_SET && (a == before || b == before);
-        if ((typed && live) || slot == cx->frame->result) {
-            report_types(m, slot, a, b, before);
-            out->val = val_error();
-        } else {
-            out = mixed(cx, a, b);
-        }
-    }
-    lower_rebind(cx, slot, out);
+    if (merge_vals(m, a->val, b->val, cx->frame->slots.at[slot].name, a->span, b->span, &out->val))
+        return out;
+    // Results of a tuple's first elements must not outlive it.
+    m->values[0].len = m->values[1].len = m->types.len = m->hints.len = m->places.len = results;
+    return merge_different(m, slot, a, b, before);
 }
 
 static void merge_slot(Merge *m, uint32_t slot, Local *a, Local *b, Local *before)
 {
     Lower *cx = m->cx;
-    bool set[2] = { a && a->status == BIND_SET, b && b->status == BIND_SET };
-    if (a == b)
-        return;
-    bool exits[2] = { m->arms[0]->exits, m->arms[1]->exits };
-    bool hidden = !cx->frame->slots.at[slot].name;
-    if (set[0] && set[1] && (hidden || (!exits[0] && !exits[1]))) {
-        merge_set(m, slot, a, b, before);
-        return;
+    Local *of[2] = { a, b };
+    bool hidden = !cx->frame->slots.at[slot].name, set[2], ignored[2], exits[2];
+    for (unsigned i = 0; i < 2; i++) {
+        set[i] = of[i] && of[i]->status == BIND_SET;
+        ignored[i] = !hidden && m->arms[i]->returns;
+        exits[i] = hidden || m->arms[i]->exits;
     }
-    unsigned from = hidden ? !set[0] : exits[0];
-    if (exits[from] && !hidden)
+    if (a == b || (!hidden && m->dead) || (ignored[0] && ignored[1]))
         return;
-    Local *kept = from ? b : a;
-    if ((exits[!from] || hidden) && kept && kept->status == BIND_SET) {
-        Local *out = ARENA_NEW(cx->arena, Local);
-        *out = *kept;
-        if (kept != before)
-            merge_single(m, from, kept->val, cx->frame->slots.at[slot].name, &out->val);
-        lower_rebind(cx, slot, out);
-    } else if (exits[!from]) {
-        lower_rebind(cx, slot, kept);
-    } else if (set[0] || set[1]) {
-        lower_rebind(cx, slot, only_in(m, set[0] ? a : b, set[1]));
-    } else {
-        lower_rebind(cx, slot, a ? a : b);
-    }
+    unsigned from = set[0] && !ignored[0] ? 0 : 1;
+    Local *out;
+    if (set[0] && set[1] && !ignored[0] && !ignored[1])
+        out = merge_set(m, slot, a, b, before);
+    else if (set[from] && !ignored[from] && exits[!from])
+        out = single(m, from, of[from], before, slot);
+    else if (exits[0] != exits[1])
+        out = exits[0] ? b : a;
+    else if (set[0] || set[1])
+        out = only_in(m, set[0] ? a : b, set[1]);
+    else
+        out = a ? a : b;
+    lower_rebind(cx, slot, out);
 }
 
 static void finish_if(Merge *m)
@@ -320,9 +347,9 @@ static void finish_if(Merge *m)
     }
 }
 
-void lower_merge_arms(Lower *cx, IrValue *cond, Arm *then, Arm *other, Span cond_span)
+void lower_merge_arms(Lower *cx, IrValue *cond, Arm *then, Arm *other, Span cond_span, bool dead)
 {
-    Merge m = { .cx = cx, .cond = cond, .arms = { then, other }, .cond_span = cond_span };
+    Merge m = { .cx = cx, .cond = cond, .arms = { then, other }, .cond_span = cond_span, .dead = dead };
     Frame *f = cx->frame;
     uint32_t n = then->changes.len + other->changes.len;
     Local *(*after)[2] = (Local *(*)[2])arena_alloc_array(cx->arena, n, sizeof *after, _Alignof(Local *));
@@ -355,14 +382,6 @@ void lower_merge_arms(Lower *cx, IrValue *cond, Arm *then, Arm *other, Span cond
 
 /* ---- exits ---- */
 
-static ExitState state_of(const Lower *cx, uint32_t slot)
-{
-    Val v = lower_slot_get(cx, slot)->val;
-    if (v.kind == VAL_CONST)
-        return v.c.v.b ? EXIT_YES : EXIT_NO;
-    return EXIT_MAYBE;
-}
-
 // The flags that may end the current block, in `slots`; returns how many.
 static unsigned exit_flags(const Lower *cx, uint32_t slots[3])
 {
@@ -388,7 +407,7 @@ ExitState lower_exit_state(const Lower *cx)
     return out;
 }
 
-void lower_guarded(Lower *cx, Span span, void (*body)(Lower *cx, void *at), void *at)
+void lower_guarded(Lower *cx, Span span, bool dead, void (*body)(Lower *cx, void *at), void *at)
 {
     uint32_t slots[3], maybe[3];
     unsigned count = 0;
@@ -418,13 +437,13 @@ void lower_guarded(Lower *cx, Span span, void (*body)(Lower *cx, void *at), void
         if (state_of(cx, maybe[i]) == EXIT_NO)
             lower_rebind(cx, maybe[i], old[i]);
     lower_arm_end(cx, &run);
-    run.exits = false;
     lower_arm_begin(cx, &skip);
     if (count == 1)
         lower_bind(cx, maybe[0], val_const(const_bool(true)), span);
     lower_arm_end(cx, &skip);
-    skip.exits = false;
-    lower_merge_arms(cx, go, &run, &skip, span);
+    skip.exits = true;
+    skip.returns = count == 1 && maybe[0] == cx->frame->returned;
+    lower_merge_arms(cx, go, &run, &skip, span, dead);
 }
 
 /* ---- if ---- */
@@ -470,7 +489,8 @@ bool lower_if(Lower *cx, AstNodes block, uint32_t index)
     bool took = false;
     if (then.exits != other.exits && index + 1 < block.len)
         took = run_rest(cx, block, index, &then, &other);
-    lower_merge_arms(cx, cond, &then, &other, n->cond->span);
+    bool dead = took && cx->frame->function && block.at == cx->frame->function->def->body.at;
+    lower_merge_arms(cx, cond, &then, &other, n->cond->span, dead);
     return took || (then.exits && other.exits);
 }
 

@@ -118,6 +118,17 @@ void lower_carry_leave(Carry *c, Arm *changes)
     c->cx->nesting--;
 }
 
+bool lower_is_carried(const LoopScope *loop, uint32_t slot)
+{
+    if (!loop || !loop->carry)
+        return true;
+    const CarriedVar *v;
+    VEC_EACH(v, &loop->carry->vars)
+        if (v->slot == slot)
+            return true;
+    return false;
+}
+
 /* ---- the end of the body ---- */
 
 typedef struct Mismatch {

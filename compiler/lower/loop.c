@@ -44,12 +44,13 @@ static void run_else(Lower *cx, const LoopScope *scope, AstNodes orelse, Span sp
     lower_arm_end(cx, &run);
     lower_arm_begin(cx, &skip);
     lower_arm_end(cx, &skip);
-    lower_merge_arms(cx, ir_unary(&cx->b, IR_NOT, broke.v), &run, &skip, span);
+    lower_merge_arms(cx, ir_unary(&cx->b, IR_NOT, broke.v), &run, &skip, span, false);
 }
 
-static void carry_all(Carry *c, const Assigned *assigned, const LoopScope *scope, Sym but)
+static void carry_all(Carry *c, const Assigned *assigned, LoopScope *scope, Sym but)
 {
     Lower *cx = c->cx;
+    scope->carry = c;
     for (uint32_t i = 0; i < assigned->names.len; i++)
         if (assigned->names.at[i] != but)
             lower_carry_add(c, lower_slot_of(cx, assigned->names.at[i]));
@@ -177,10 +178,15 @@ static void count_iterations(Lower *cx, ForLoop *f)
     IrBuilder *b = &cx->b;
     const Type *u = type_scalar(cx->program->types, unsigned_kind(f->kind));
     IrValue *from = f->down ? f->hi : f->lo, *to = f->down ? f->lo : f->hi;
-    IrValue *one = ir_const_int(b, u, 1);
     IrValue *span = ir_binary(b, IR_SUB, ir_cast(b, to, u), ir_cast(b, from, u));
+    IrValue *none = ir_const_int(b, u, 0);
+    if (ir_is_const(f->step) && f->step->def->attr.konst.i == 1) {
+        f->count = ir_select(b, ir_binary(b, IR_LT, from, to), span, none);
+        return;
+    }
+    IrValue *one = ir_const_int(b, u, 1);
     IrValue *whole = ir_binary(b, IR_IDIV, ir_binary(b, IR_SUB, span, one), ir_cast(b, f->step, u));
-    f->count = ir_select(b, ir_binary(b, IR_LT, from, to), ir_binary(b, IR_ADD, whole, one), ir_const_int(b, u, 0));
+    f->count = ir_select(b, ir_binary(b, IR_LT, from, to), ir_binary(b, IR_ADD, whole, one), none);
 }
 
 static void bind_variable(Lower *cx, const AstFor *n, Val v)
@@ -288,7 +294,7 @@ static bool may_go_on(Lower *cx, const LoopScope *scope, Span span, void (*rest)
     lower_bind(cx, scope->continued, val_const(const_bool(false)), span);
     ExitState state = lower_exit_state(cx);
     if (state == EXIT_MAYBE)
-        lower_guarded(cx, span, rest, at);
+        lower_guarded(cx, span, false, rest, at);
     return state == EXIT_NO;
 }
 

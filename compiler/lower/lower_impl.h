@@ -43,6 +43,7 @@ typedef struct Change {
 typedef struct LoopScope {
     struct LoopScope *outer;
     uint32_t broke, continued;
+    const struct Carry *carry; ///< NULL: it runs at compile time
 } LoopScope;
 
 typedef struct Slot {
@@ -82,6 +83,7 @@ typedef struct Arm {
     IrBlock *block, *outer;
     uint32_t mark;
     bool exits;                ///< it surely returns, breaks or continues
+    bool returns;              ///< it surely returns: its variables matter to nobody
     VEC(Change) changes;
 } Arm;
 
@@ -117,11 +119,12 @@ void lower_arm_begin(Lower *cx, Arm *arm);
 void lower_arm_resume(Lower *cx, Arm *arm);
 void lower_arm_end(Lower *cx, Arm *arm);
 /// Makes the IF of two ended arms at the current place and merges the variables.
-void lower_merge_arms(Lower *cx, IrValue *cond, Arm *then, Arm *other, Span cond_span);
+/// `dead`: no statement of the function follows, so only what it returns is merged.
+void lower_merge_arms(Lower *cx, IrValue *cond, Arm *then, Arm *other, Span cond_span, bool dead);
 /// True when statements of the current block may still run.
 ExitState lower_exit_state(const Lower *cx);
 /// Runs `body` under "no exit flag is set".
-void lower_guarded(Lower *cx, Span span, void (*body)(Lower *cx, void *at), void *at);
+void lower_guarded(Lower *cx, Span span, bool dead, void (*body)(Lower *cx, void *at), void *at);
 /// An if statement at `index` of `block`. True when it has taken the rest of the block along.
 bool lower_if(Lower *cx, AstNodes block, uint32_t index);
 Val lower_ternary(Lower *cx, const AstTernary *n);
@@ -152,6 +155,8 @@ void lower_poison(Lower *cx, const AstNode *n);
 /* ---- loop.c, carry.c ---- */
 void lower_for(Lower *cx, const AstFor *n);
 void lower_while(Lower *cx, const AstWhile *n);
+/// True when the value of a variable at the end of an iteration may matter to the next.
+bool lower_is_carried(const LoopScope *loop, uint32_t slot);
 
 /// Counts a statement, or a round of a loop that runs at compile time; stops after LOWER_MAX_STEPS.
 void lower_count_step(Lower *cx, Span span);

@@ -30,7 +30,8 @@ void lower_block(Lower *cx, AstNodes body, uint32_t from)
             return;
         if (state == EXIT_MAYBE) {
             Rest rest = { body, i };
-            lower_guarded(cx, n->span, run_rest, &rest);
+            bool dead = cx->frame->function && body.at == cx->frame->function->def->body.at;
+            lower_guarded(cx, n->span, dead, run_rest, &rest);
             lower_leave(cx);
             return;
         }
