@@ -7,6 +7,7 @@
 #define NEWT_BACKEND_CUDA_EMIT_H
 #include "ir/ir.h"
 #include "layout/layout.h"
+#include "target/target.h"
 
 typedef enum {
     CUDA_LINES_NONE,
@@ -26,5 +27,8 @@ typedef struct CudaEmitOptions {
 bool cuda_emit(const IrFunc *fn, const CudaEmitOptions *opt, DiagSink *diags, Buf *out);
 
 static inline unsigned cuda_threads(const IrFunc *fn) { return 32u * fn->num_warps; }
+
+/// False after reporting that a launch would ask for more threads or shared memory than `t` has.
+bool cuda_check_limits(const IrFunc *fn, const Target *t, DiagSink *diags);
 
 #endif
