@@ -47,7 +47,8 @@ static bool divide(IntType t, IrCode code, int64_t a, int64_t b, int64_t *out)
         rest = a % b;
     }
     bool positive = !t.is_signed || (a < 0) == (b < 0);
-    *out = code == IR_REM ? rest : quotient + (code == IR_CDIV && rest != 0 && positive);
+    bool up = code == IR_CDIV && rest != 0 && positive;
+    *out = code == IR_REM ? rest : (int64_t)((uint64_t)quotient + up);
     return true;
 }
 
