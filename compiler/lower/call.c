@@ -29,7 +29,7 @@ bool lower_arguments(Lower *cx, const AstCall *n, ArgumentVec *out)
         const AstKeyword *keyword = ast_keyword(k);
         Val v = lower_expr(cx, keyword->value);
         ok = ok && v.kind != VAL_ERROR;
-        VEC_PUSH(cx->arena, out, ((Argument){ keyword->name, v, keyword->value->span }));
+        VEC_PUSH(cx->arena, out, ((Argument){ keyword->name, v, keyword->value->span, k->span }));
     }
     return ok;
 }
@@ -40,10 +40,10 @@ static bool report_unknown(Lower *cx, const Builtin *b, const Argument *a)
 {
     const char *near = builtin_suggest_param(b, a->name->text);
     if (near)
-        lower_error(cx, DIAG_BAD_CALL, a->span, "unknown argument '%s' of '%s'; did you mean '%s'?", a->name->text,
+        lower_error(cx, DIAG_BAD_CALL, a->whole, "unknown argument '%s' of '%s'; did you mean '%s'?", a->name->text,
                     b->name->text, near);
     else
-        lower_error(cx, DIAG_BAD_CALL, a->span, "unknown argument '%s' of '%s'", a->name->text, b->name->text);
+        lower_error(cx, DIAG_BAD_CALL, a->whole, "unknown argument '%s' of '%s'", a->name->text, b->name->text);
     return false;
 }
 

@@ -50,7 +50,7 @@ static bool bind_arguments(Lower *cx, const Function *f, const ArgumentVec *args
         const Argument *a = &args->at[i];
         uint32_t at = a->name ? find_param(f, a->name) : next++;
         if (a->name && at == UINT32_MAX) {
-            lower_error(cx, DIAG_BAD_CALL, a->span, "'%s' got an unexpected keyword argument '%s'", f->name->text, a->name->text);
+            lower_error(cx, DIAG_BAD_CALL, a->whole, "'%s' got an unexpected keyword argument '%s'", f->name->text, a->name->text);
             note_definition(cx, f);
             return false;
         }

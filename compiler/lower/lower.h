@@ -28,6 +28,7 @@ struct Val {
     ConstVal c;            ///< CONST
     const Type *fixed;     ///< CONST: NULL for a weak literal; the type of the run-time name it was
                            ///< assigned to otherwise (its value is still usable as a constant)
+    bool folded;           ///< CONST int that arithmetic on int32 numbers made and that int32 cannot hold
     IrValue *v;            ///< VALUE; METHOD: the receiver when it is a value
     struct {
         Val *at;

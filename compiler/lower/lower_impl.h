@@ -165,6 +165,10 @@ void lower_count_step(Lower *cx, Span span);
 /// where(c, x, y): condition and two values, literals weak.
 Val lower_select(Lower *cx, const Val *v, const Span *spans, Span span);
 
+/* ---- value.c ---- */
+/// The type that an untyped number gets on its own; false after reporting that it has none.
+bool lower_literal_kind(Lower *cx, Val v, const char *what, Span span, ScalarKind *kind);
+
 /* ---- expr.c ---- */
 Val lower_expr(Lower *cx, const AstNode *n);
 /// A condition as one int1 scalar value (ints and pointers are compared with 0), or NULL after a report.
@@ -178,7 +182,8 @@ Val lower_call(Lower *cx, const AstCall *n);
 typedef struct Argument {
     Sym name;                  ///< NULL: by position
     Val val;
-    Span span;
+    Span span;                 ///< of the value
+    Span whole;                ///< of `name=value`
 } Argument;
 typedef VEC(Argument) ArgumentVec;
 /// Evaluates the arguments of a call, splats included.

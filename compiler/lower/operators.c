@@ -194,6 +194,11 @@ static const IrCode binary_code[AST_BINARY_OP_COUNT] = {
     [AST_BIT_OR] = IR_OR,   [AST_BIT_XOR] = IR_XOR, [AST_MATMUL] = IR_CODE_COUNT, [AST_POW] = IR_CODE_COUNT,
 };
 
+static bool fits_i32(const ConstVal *c)
+{
+    return c->kind == CONST_INT && c->v.i >= INT32_MIN && c->v.i <= INT32_MAX;
+}
+
 static Val concat(Lower *cx, Val a, Val b)
 {
     Val out = { .kind = VAL_TUPLE };
@@ -233,8 +238,12 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
         return val_error();
     if (!(a.kind == VAL_CONST && a.fixed) && !(b.kind == VAL_CONST && b.fixed) && lower_as_const(cx, a, &ca) &&
-        lower_as_const(cx, b, &cb))
-        return lower_from_const(cx, const_binary(&cx->consts, op, ca, cb, span));
+        lower_as_const(cx, b, &cb)) {
+        Val out = lower_from_const(cx, const_binary(&cx->consts, op, ca, cb, span));
+        bool arithmetic = op == AST_ADD || op == AST_SUB || op == AST_MUL;
+        out.folded = arithmetic && fits_i32(&ca) && fits_i32(&cb) && out.c.kind == CONST_INT && !fits_i32(&out.c);
+        return out;
+    }
     if (op == AST_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE)
         return concat(cx, a, b);
     if (is_pointer(a) || is_pointer(b))
@@ -363,7 +372,7 @@ Val lower_unary(Lower *cx, AstUnaryOp op, Val a, Span span)
         return val_error();
     const Type *elem = type_elem(lower_type_of(cx, a));
     if (op == AST_INVERT && !type_is_int(elem) && !type_is_bool(elem)) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "~ needs an integer or bool, got %s", lower_text(cx, a));
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "'~' needs an integer or bool, got %s", lower_text(cx, a));
         return val_error();
     }
     if (op == AST_POS)

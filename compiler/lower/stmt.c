@@ -56,16 +56,11 @@ Val lower_settle(Lower *cx, Val v, Span span)
                   (v.c.kind == CONST_BOOL || v.c.kind == CONST_INT || v.c.kind == CONST_FLOAT);
     if (!number || cx->frame->is_constant)
         return v;
-    RuleResult r = rule_literal(&v.c);
-    if (r.why != RULE_OK) {
-        rule_report(cx->consts.diags, span, "variable", &r);
-        lower_note_calls(cx);
+    ScalarKind kind;
+    if (!lower_literal_kind(cx, v, "variable", span, &kind))
         return val_error();
-    }
-    if (r.wide_literal)
-        diag_report(cx->consts.diags, DIAG_LITERAL_RANGE, span, "literal outside the range of normal fp32 numbers is fp64");
     // --index64: the int32 that a literal would be takes part in addresses too.
-    return lower_typed_val(cx, v.c, cx->index64 && r.kind == SCALAR_I32 ? SCALAR_I64 : r.kind);
+    return lower_typed_val(cx, v.c, cx->index64 && kind == SCALAR_I32 ? SCALAR_I64 : kind);
 }
 
 static void assign_name(Lower *cx, const AstNode *target, Val v, Span span)

@@ -94,11 +94,27 @@ static void report_no_value(Lower *cx, Val v, const char *what, Span span)
         diag_help(cx->consts.diags, "call it: '%s()'", v.method->name->text);
 }
 
-static void warn_literal(Lower *cx, const RuleResult *r, Span span)
+bool lower_literal_kind(Lower *cx, Val v, const char *what, Span span, ScalarKind *kind)
 {
-    if (r->wide_literal)
-        diag_report(cx->consts.diags, DIAG_LITERAL_RANGE, span,
-                    "literal outside the range of normal fp32 numbers is fp64");
+    DiagSink *d = cx->consts.diags;
+    RuleResult r = rule_literal(&v.c);
+    if (r.why != RULE_OK) {
+        r.given[0] = rule_weak(&v.c);
+        r.count = 1;
+        rule_report(d, span, what, &r);
+        lower_note_calls(cx);
+        return false;
+    }
+    if (r.wide_literal)
+        diag_report(d, DIAG_LITERAL_RANGE, span, "literal outside the range of normal fp32 numbers is fp64");
+    if (v.folded && r.kind != SCALAR_I32) {
+        Buf text = { 0 };
+        const_print(&text, &v.c);
+        diag_report(d, DIAG_INT_OVERFLOW, span, "%s does not fit int32 and becomes %s", text.at, scalar_info[r.kind].name);
+        buf_free(&text);
+    }
+    *kind = r.kind;
+    return true;
 }
 
 IrValue *lower_value(Lower *cx, Val v, const char *what, Span span)
@@ -113,14 +129,10 @@ IrValue *lower_value(Lower *cx, Val v, const char *what, Span span)
     }
     if (v.fixed)
         return lower_typed_value(cx, v.c, v.fixed);
-    RuleResult r = rule_literal(&v.c);
-    if (r.why != RULE_OK) {
-        rule_report(cx->consts.diags, span, what, &r);
-        lower_note_calls(cx);
+    ScalarKind kind;
+    if (!lower_literal_kind(cx, v, what, span, &kind))
         return NULL;
-    }
-    warn_literal(cx, &r, span);
-    return lower_typed_value(cx, v.c, type_scalar(cx->program->types, r.kind));
+    return lower_typed_value(cx, v.c, type_scalar(cx->program->types, kind));
 }
 
 IrValue *lower_value_as(Lower *cx, Val v, const Type *elem, const char *what, Span span)
