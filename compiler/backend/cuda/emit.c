@@ -5,6 +5,7 @@
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 // ORDER EmitNeed
 static const char *const cuda_headers[] = { "base", "int", "compare", "float", "convert", "small",
@@ -89,8 +90,12 @@ static void print_prelude(const Emit *e, Buf *out)
     for (size_t i = 0; i < sizeof cuda_headers / sizeof *cuda_headers; i++)
         if (e->needs >> i & 1)
             buf_printf(out, "#include \"newt/%s.cuh\"\n", cuda_headers[i]);
-    for (uint32_t i = 0; i < e->access.len; i++)
-        buf_printf(out, "%s\n", e->access.at[i]);
+    // a text may hold several kernels, and two may want the same functions
+    for (uint32_t i = 0; i < e->access.len; i++) {
+        const char *name = strchr(e->access.at[i], '(') + 1;
+        const int len = (int)strcspn(name, ",");
+        buf_printf(out, "#ifndef NT_HAS_%.*s\n#define NT_HAS_%.*s\n%s\n#endif\n", len, name, len, name, e->access.at[i]);
+    }
     buf_putc(out, '\n');
 }
 

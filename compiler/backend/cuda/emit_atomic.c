@@ -72,9 +72,9 @@ static bool emit_atomic(Emit *e, const IrOp *op, const char *call, uint32_t oper
     const bool used = e->uses[out->id] > 0;
     const char *name = cuda_value_name(e, out), *owner = cuda_owner(e, pointer->layout);
 
-    cuda_set_place(e, out, type_is_block(out->type) ? PLACE_ARRAY : PLACE_SAME, name);
+    cuda_set_place(e, out, cuda_held_as(out), name);
     if (used)
-        cuda_line(e, "%s = {};", cuda_decl(e, cuda_ctype(e, out->type), name, type_is_block(out->type) ? slots : 0));
+        cuda_line(e, "%s = {};", cuda_value_decl(e, out, cuda_ctype(e, out->type), name));
     if (owner) {
         cuda_line(e, "if (%s) {", owner);
         e->body.indent++;

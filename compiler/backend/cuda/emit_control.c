@@ -19,14 +19,23 @@ static void emit_copy(Emit *e, const IrValue *target, const char *name, Place va
     cuda_loop_end(e, slots, 1);
 }
 
-/// Storage for the results of `op`, which are also what its regions carry.
+/// Storage for the results of `op`. A loop's are also what its regions carry: `named_by` is the region
+/// whose arguments (after the first `skip`) name them, and they get their initial values.
 static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *named_by, uint32_t skip)
 {
     const char **names = ARENA_NEW_N(e->arena, const char *, op->resultc + 1u);
     for (uint32_t i = 0; i < op->resultc; i++) {
         const IrValue *result = op->results[i], *arg = named_by ? named_by->args[skip + i] : NULL;
-        names[i] = cuda_declare(e, arg && arg->hint ? arg : result);
-        cuda_set_place(e, result, type_is_block(result->type) ? PLACE_ARRAY : PLACE_SAME, names[i]);
+        names[i] = cuda_value_name(e, arg && arg->hint ? arg : result);
+        cuda_set_place(e, result, cuda_held_as(result), names[i]);
+        const char *decl = cuda_value_decl(e, result, cuda_ctype(e, result->type), names[i]);
+        if (named_by && cuda_held_as(result) == PLACE_SAME) {  // with its initial value
+            cuda_line(e, "%s = %s;", decl, cuda_place(e, op->args[op->argc - op->resultc + i]).text);
+            continue;
+        }
+        cuda_line(e, "%s;", decl);
+        if (named_by)
+            emit_copy(e, result, names[i], cuda_place(e, op->args[op->argc - op->resultc + i]));
     }
     return names;
 }
@@ -37,19 +46,12 @@ static void bind_args(Emit *e, const IrOp *op, const IrBlock *b, uint32_t skip)
         e->places[b->args[skip + i]->id] = cuda_place(e, op->results[i]);
 }
 
-static void emit_initial(Emit *e, const IrOp *op, const char **names)
-{
-    const uint32_t first = op->argc - op->resultc;
-    for (uint32_t i = 0; i < op->resultc; i++)
-        emit_copy(e, op->results[i], names[i], cuda_place(e, op->args[first + i]));
-}
-
-/// True when `text` is, or is an element of, a carried variable other than `own`.
-static bool is_carried(const char *const *names, uint32_t count, uint32_t own, const char *text)
+/// True when `text` is, or is an element of, one of these variables.
+static bool is_among(const char *const *names, uint32_t count, const char *text)
 {
     for (uint32_t i = 0; i < count; i++) {
         const size_t len = strlen(names[i]);
-        if (i != own && strncmp(text, names[i], len) == 0 && (text[len] == 0 || text[len] == '['))
+        if (strncmp(text, names[i], len) == 0 && (text[len] == 0 || text[len] == '['))
             return true;
     }
     return false;
@@ -62,12 +64,12 @@ static void emit_yield(Emit *e, const IrOp *yield, const IrOp *op, const char **
     for (uint32_t i = 0; i < op->resultc; i++) {
         const IrValue *v = yield->args[i];
         values[i] = cuda_place(e, v);
-        if (!is_carried(names, op->resultc, i, values[i].text))
-            continue;
+        if (!is_among(names, i, values[i].text))
+            continue;  // else it is overwritten before its turn comes
         const char *copy = cuda_name(e, cuda_text(e, "next_%s", names[i]));
-        cuda_line(e, "%s;", cuda_decl(e, cuda_ctype(e, v->type), copy, type_is_block(v->type) ? cuda_slots(v) : 0));
+        cuda_line(e, "%s;", cuda_value_decl(e, v, cuda_ctype(e, v->type), copy));
         emit_copy(e, v, copy, values[i]);
-        values[i] = (Place){ type_is_block(v->type) ? PLACE_ARRAY : PLACE_SAME, copy };
+        values[i] = (Place){ cuda_held_as(v), copy };
     }
     for (uint32_t i = 0; i < op->resultc; i++)
         emit_copy(e, op->results[i], names[i], values[i]);
@@ -106,7 +108,6 @@ bool cuda_emit_for(Emit *e, const IrOp *op)
     const char **names = declare_carried(e, op, body, 1);
     const char *counter = cuda_value_name(e, body->args[0]);
 
-    emit_initial(e, op, names);
     bind_args(e, op, body, 1);
     cuda_set_place(e, body->args[0], PLACE_SAME, counter);
     emit_for_head(e, op, counter);
@@ -124,7 +125,6 @@ bool cuda_emit_while(Emit *e, const IrOp *op)
     const IrBlock *cond = op->regions[0], *body = op->regions[1];
     const char **names = declare_carried(e, op, body, 0);
 
-    emit_initial(e, op, names);
     bind_args(e, op, cond, 0);
     bind_args(e, op, body, 0);
     cuda_line(e, "for (;;) {");

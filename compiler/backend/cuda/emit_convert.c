@@ -5,6 +5,7 @@
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 typedef struct Convert {
     const IrOp *op;
@@ -41,7 +42,7 @@ static bool emit_regs(Emit *e, const Convert *c)
     const char *slot = cuda_loop(e, slots, 1);
     const char *source = slots == 1 ? cuda_text(e, "%u", c->plan->reg_from[0])
                                     : table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image);
-    cuda_line(e, "%s[%s] = %s;", name, slot, cuda_ref(e, from, source));
+    cuda_line(e, "%s = %s;", cuda_slot_of(e, to, name, slot), cuda_ref(e, from, source));
     cuda_loop_end(e, slots, 1);
     return true;
 }
@@ -50,16 +51,8 @@ static bool emit_regs(Emit *e, const Convert *c)
 /// that depends on the lane would put the array into memory. Gives the array to send from.
 static const char *emit_flips(Emit *e, const Convert *c)
 {
-    const Place from = cuda_place(e, c->op->args[0]);
-    const char *array = from.text;
+    const char *array = cuda_place(e, c->op->args[0]).text;
     const unsigned slots = layout_regs(c->src);
-    if (from.kind == PLACE_SAME) {
-        array = cuda_name(e, "sent");
-        cuda_line(e, "%s;", cuda_decl(e, c->ctype, array, slots));
-        const char *slot = cuda_loop(e, slots, 1);
-        cuda_line(e, "%s[%s] = %s;", array, slot, from.text);
-        cuda_loop_end(e, slots, 1);
-    }
     for (unsigned k = 0; k < LAYOUT_LANE_BITS + (unsigned)c->dst->warp_bits; k++) {
         if (c->plan->send_flip[k] == 0)
             continue;
@@ -79,18 +72,23 @@ static bool emit_shuffle(Emit *e, const Convert *c)
     const IrValue *to = c->op->results[0];
     const unsigned slots = cuda_slots(to);
     uint32_t image, slot_image, thread_image;
-    const char *array = emit_flips(e, c), *name = cuda_declare(e, to);
+    const Place from = cuda_place(e, c->op->args[0]);
+    const char *array = from.kind == PLACE_ARRAY ? emit_flips(e, c) : NULL, *name = cuda_declare(e, to);
 
-    const char *slot = cuda_loop(e, slots, 1);
-    const char *source = cuda_text(e, "%s[%s]", array, table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
+    const char *slot = cuda_loop(e, slots, 1), *source = from.text;
+    if (array)
+        source = cuda_text(e, "%s[%s]", array, slots == 1 ? cuda_text(e, "%u", c->plan->reg_from[0])
+                                               : table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
     if (c->plan->same_lane) {
-        cuda_line(e, "%s[%s] = %s;", name, slot, source);
+        cuda_line(e, "%s = %s;", cuda_slot_of(e, to, name, slot), source);
     } else {
         const char *by_slot = table_text(e, c->plan->lane_from, c->dst->reg_bits, slot, &slot_image);
         const char *by_thread = thread_text(e, c->plan->lane_flip, c->dst, &thread_image);
         e->needs |= NEED_REDUCE;
-        cuda_line(e, "%s[%s] = nt_shfl(%s, %s);", name, slot, source,
-                  cuda_join(e, by_thread, thread_image, by_slot, slot_image));
+        const char *lane = cuda_join(e, by_thread, thread_image, by_slot, slot_image);
+        if (slots == 1 && c->plan->lane_from[0])  // a lane that no slot bit but the zero slot names
+            lane = cuda_text(e, "(%s) ^ %u", lane, c->plan->lane_from[0]);
+        cuda_line(e, "%s = nt_shfl(%s, %s);", cuda_slot_of(e, to, name, slot), source, lane);
     }
     cuda_loop_end(e, slots, 1);
     return true;
@@ -134,50 +132,77 @@ static const char *emit_base(Emit *e, const ConvertPlan *plan, const Side *side,
     return name;
 }
 
-/// The slot at position `at + i`, i below vec.
-static const char *member_slot(Emit *e, const Side *side, const char *at)
+/// A loop over groups, with a scope for the group's registers; gives the position's text.
+static const char *begin_groups(Emit *e, const Side *side)
+{
+    if (side->count <= side->vec) {
+        cuda_line(e, "{");
+        e->body.indent++;
+        return "0";
+    }
+    cuda_line(e, "NT_UNROLL for (int r = 0; r < %" PRIu32 "; r%s) {", side->count,
+              side->vec == 1 ? "++" : cuda_text(e, " += %u", side->vec));
+    e->body.indent++;
+    return "r";
+}
+
+static void end_groups(Emit *e)
+{
+    e->body.indent--;
+    cuda_line(e, "}");
+}
+
+/// The slot for register i of the group at `at`.
+static const char *member_slot(Emit *e, const Side *side, const char *at, unsigned i)
 {
     uint32_t image;
-    return side->count == 1 ? cuda_text(e, "%u", side->slots[0])
-                            : table_text(e, side->slots, bit_count(side->count), at, &image);
+    if (side->count == 1)
+        return cuda_text(e, "%u", side->slots[0]);
+    if (i > 0)
+        at = strcmp(at, "0") == 0 ? cuda_text(e, "%u", i) : cuda_text(e, "(%s + %u)", at, i);
+    return table_text(e, side->slots, bit_count(side->count), at, &image);
 }
 
 static void emit_store_side(Emit *e, const Convert *c, const Side *side, const char *scratch)
 {
     const IrValue *from = c->op->args[0];
     const char *base = emit_base(e, c->plan, side, "put");
-    if (c->plan->store_idle)
+    if (c->plan->store_idle) {
         cuda_line(e, "if ((%s & %" PRIu32 ") == 0) {", cuda_tid(e), c->plan->store_idle);
-    else
-        cuda_line(e, "{");
-    e->body.indent++;
-    const char *at = cuda_loop(e, side->count, side->vec);
-    cuda_line(e, "{");
-    e->body.indent++;
-    cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
-    for (unsigned i = 0; i < side->vec; i++)
-        cuda_line(e, "group[%u] = %s;", i, cuda_ref(e, from, member_slot(e, side, cuda_text(e, "(%s + %u)", at, i))));
-    cuda_line(e, "nt_put<%u>(%s + %s, group);", side->vec, scratch, place_text(e, c->plan, side, base, at));
-    e->body.indent--;
-    cuda_line(e, "}");
-    cuda_loop_end(e, side->count, side->vec);
-    e->body.indent--;
-    cuda_line(e, "}");
+        e->body.indent++;
+    }
+    const char *at = begin_groups(e, side);
+    const char *place = place_text(e, c->plan, side, base, at);
+    if (side->vec == 1) {
+        cuda_line(e, "%s[%s] = %s;", scratch, place, cuda_ref(e, from, member_slot(e, side, at, 0)));
+    } else {
+        cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
+        for (unsigned i = 0; i < side->vec; i++)
+            cuda_line(e, "group[%u] = %s;", i, cuda_ref(e, from, member_slot(e, side, at, i)));
+        cuda_line(e, "nt_put<%u>(%s + %s, group);", side->vec, scratch, place);
+    }
+    end_groups(e);
+    if (c->plan->store_idle) {
+        e->body.indent--;
+        cuda_line(e, "}");
+    }
 }
 
 static void emit_load_side(Emit *e, const Convert *c, const Side *side, const char *scratch, const char *name)
 {
+    const IrValue *to = c->op->results[0];
     const char *base = emit_base(e, c->plan, side, "take");
-    const char *at = cuda_loop(e, side->count, side->vec);
-    cuda_line(e, "{");
-    e->body.indent++;
-    cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
-    cuda_line(e, "nt_take<%u>(group, %s + %s);", side->vec, scratch, place_text(e, c->plan, side, base, at));
-    for (unsigned i = 0; i < side->vec; i++)
-        cuda_line(e, "%s[%s] = group[%u];", name, member_slot(e, side, cuda_text(e, "(%s + %u)", at, i)), i);
-    e->body.indent--;
-    cuda_line(e, "}");
-    cuda_loop_end(e, side->count, side->vec);
+    const char *at = begin_groups(e, side);
+    const char *place = place_text(e, c->plan, side, base, at);
+    if (side->vec == 1) {
+        cuda_line(e, "%s = %s[%s];", cuda_slot_of(e, to, name, member_slot(e, side, at, 0)), scratch, place);
+    } else {
+        cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
+        cuda_line(e, "nt_take<%u>(group, %s + %s);", side->vec, scratch, place);
+        for (unsigned i = 0; i < side->vec; i++)
+            cuda_line(e, "%s = group[%u];", cuda_slot_of(e, to, name, member_slot(e, side, at, i)), i);
+    }
+    end_groups(e);
 }
 
 /// Slots that the load side's list leaves out hold what another slot holds.

@@ -17,13 +17,18 @@ bool cuda_emit_const(Emit *e, const IrOp *op)
 bool cuda_emit_arange(Emit *e, const IrOp *op)
 {
     const IrValue *v = op->results[0];
-    const char *name = cuda_declare(e, v);
-    const char *slot = cuda_loop(e, cuda_slots(v), 1);
+    const char *name = cuda_value_name(e, v), *decl = cuda_value_decl(e, v, "int", name);
+    const int64_t lo = op->attr.range.lo;
+    const char *slot = "0", *target = cuda_text(e, "const %s", decl);
+
+    cuda_set_place(e, v, cuda_held_as(v), name);
+    if (cuda_slots(v) > 1) {
+        cuda_line(e, "%s;", decl);
+        slot = cuda_loop(e, cuda_slots(v), 1);
+        target = cuda_slot_of(e, v, name, slot);
+    }
     const char *element = cuda_element(e, v->layout, slot);
-    if (op->attr.range.lo == 0)
-        cuda_line(e, "%s[%s] = %s;", name, slot, element);
-    else
-        cuda_line(e, "%s[%s] = %" PRId64 " + (%s);", name, slot, op->attr.range.lo, element);
+    cuda_line(e, "%s = %s;", target, lo ? cuda_text(e, "%" PRId64 " + (%s)", lo, element) : element);
     cuda_loop_end(e, cuda_slots(v), 1);
     return true;
 }

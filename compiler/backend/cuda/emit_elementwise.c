@@ -38,7 +38,7 @@ static bool emit_per_slot(Emit *e, const IrOp *op, const char *before, const cha
     } else {
         name = cuda_declare(e, out);
         slot = cuda_loop(e, slots, 1);
-        target = cuda_text(e, "%s[%s]", name, slot);
+        target = cuda_slot_of(e, out, name, slot);
     }
     const char *operands = "";
     for (uint32_t i = 0; i < op->argc; i++)

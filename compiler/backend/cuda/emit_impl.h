@@ -86,9 +86,14 @@ unsigned cuda_slots(const IrValue *v);
 const char *cuda_ref(Emit *e, const IrValue *v, const char *slot);
 static inline Place cuda_place(const Emit *e, const IrValue *v) { return e->places[v->id]; }
 void cuda_set_place(Emit *e, const IrValue *v, PlaceKind kind, const char *text);
-/// Declares storage for a value (an array, or a variable for a scalar) and makes it its place.
+/// How storage holds a value: a variable for a scalar and for one slot, else an array.
+PlaceKind cuda_held_as(const IrValue *v);
+const char *cuda_value_decl(Emit *e, const IrValue *v, const char *ctype, const char *name);
+/// The address of `slot` of such storage of that many slots.
+const char *cuda_address(Emit *e, const char *name, unsigned slots, const char *slot);
+/// Declares storage for a value and makes it its place.
 const char *cuda_declare(Emit *e, const IrValue *v);
-/// Where the text of `slot` of storage made by cuda_declare is: "x" for a scalar.
+/// `slot` of such storage: "x[r]", or "x" for a variable.
 const char *cuda_slot_of(Emit *e, const IrValue *v, const char *name, const char *slot);
 
 /* ---- layouts (emit_text.c) ---- */

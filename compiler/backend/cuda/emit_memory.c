@@ -5,6 +5,7 @@
 /// which fall back to one access an element. Masked-off elements of a load are `other`, else zero.
 #include "backend/cuda/emit_impl.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /// What one access needs to know.
@@ -84,9 +85,9 @@ static void emit_access(Emit *e, const Access *x, const char *data, const char *
     const char *pointer = cuda_ref(e, x->pointer, slot), *mask = x->mask ? cuda_ref(e, x->mask, slot) : NULL;
     const char *guard = condition ? cuda_text(e, "if (%s) ", condition) : "";
     if (x->unproved) {
-        pointer = cuda_text(e, "%s + %s", cuda_place(e, x->pointer).text, slot);
+        pointer = cuda_address(e, cuda_place(e, x->pointer).text, x->slots, slot);
         if (mask && cuda_place(e, x->mask).kind == PLACE_ARRAY) {
-            mask = cuda_text(e, "%s + %s", cuda_place(e, x->mask).text, slot);
+            mask = cuda_address(e, cuda_place(e, x->mask).text, x->slots, slot);
         } else if (mask) {  // one mask for all slots
             guard = condition ? cuda_text(e, "if (%s && %s) ", condition, mask) : cuda_text(e, "if (%s) ", mask);
             mask = NULL;
@@ -100,8 +101,7 @@ static void emit_access(Emit *e, const Access *x, const char *data, const char *
 static void emit_fill(Emit *e, const IrOp *op, const IrValue *out, const char *ctype, const char *raw)
 {
     const IrValue *mask = op->args[1], *other = op->args[2];
-    const unsigned slots = type_is_block(out->type) ? cuda_slots(out) : 0;
-    cuda_line(e, "%s%s;", cuda_decl(e, ctype, raw, slots), mask && !other ? " = {}" : "");
+    cuda_line(e, "%s%s;", cuda_value_decl(e, out, ctype, raw), mask && !other ? " = {}" : "");
     if (!mask || !other)
         return;
     const char *slot = cuda_loop(e, cuda_slots(out), 1);
@@ -112,7 +112,7 @@ static void emit_fill(Emit *e, const IrOp *op, const IrValue *out, const char *c
 bool cuda_emit_load(Emit *e, const IrOp *op)
 {
     const IrValue *out = op->results[0];
-    const bool is_block = type_is_block(out->type), is_bool = type_is_bool(out->type);
+    const bool is_bool = type_is_bool(out->type);
     Access x = plan_access(e, op, op->args[1], type_elem_bytes(out->type));
     const char *name = cuda_value_name(e, out);
     const char *raw = is_bool ? cuda_name(e, cuda_text(e, "%s_byte", name)) : name;
@@ -120,12 +120,11 @@ bool cuda_emit_load(Emit *e, const IrOp *op)
     x.function = access_function(e, "load", "NT_DEFINE_LOAD", "ld", &op->attr.mem);
     emit_fill(e, op, out, cuda_memory_type(e, out->type), raw);
     const char *slot = cuda_loop(e, x.slots, x.vec);
-    const char *data = is_block ? cuda_text(e, "%s + %s", raw, slot) : cuda_text(e, "&%s", raw);
-    emit_access(e, &x, data, slot, true, NULL);
+    emit_access(e, &x, cuda_address(e, raw, x.slots, slot), slot, true, NULL);
     cuda_loop_end(e, x.slots, x.vec);
-    cuda_set_place(e, out, is_block ? PLACE_ARRAY : PLACE_SAME, name);
+    cuda_set_place(e, out, cuda_held_as(out), name);
     if (is_bool) {
-        cuda_line(e, "%s;", cuda_decl(e, "bool", name, is_block ? x.slots : 0));
+        cuda_line(e, "%s;", cuda_value_decl(e, out, "bool", name));
         slot = cuda_loop(e, x.slots, 1);
         cuda_line(e, "%s = %s != 0;", cuda_slot_of(e, out, name, slot), cuda_slot_of(e, out, raw, slot));
         cuda_loop_end(e, x.slots, 1);
@@ -133,22 +132,33 @@ bool cuda_emit_load(Emit *e, const IrOp *op)
     return true;
 }
 
-/// An array that holds the stored elements as memory does; *shared when its first elements serve for
-/// every group.
-static const char *stored_data(Emit *e, const Access *x, const IrValue *value, bool *shared)
+/// True for a name, false for a literal and for an element of an array.
+static bool is_variable(const char *text)
+{
+    for (const char *c = text; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '_')
+            return false;
+    return !isdigit((unsigned char)*text) && strncmp(text, "NT_", 3) != 0;
+}
+
+/// Registers that hold the stored elements as memory does, *count of them: all slots, or as many as one
+/// group when every slot has the same value.
+static const char *stored_data(Emit *e, const Access *x, const IrValue *value, unsigned *count)
 {
     const Place p = cuda_place(e, value);
-    const bool is_bool = type_is_bool(value->type);
-    *shared = p.kind == PLACE_SAME;
-    if (p.kind == PLACE_ARRAY && !is_bool)
+    *count = p.kind == PLACE_SAME ? x->vec : x->slots;
+    if ((p.kind == PLACE_ARRAY || (*count == 1 && is_variable(p.text))) && !type_is_bool(value->type))
         return p.text;
 
-    const char *name = cuda_name(e, "stored");
-    const unsigned count = *shared ? x->vec : x->slots;
-    cuda_line(e, "%s;", cuda_decl(e, cuda_memory_type(e, value->type), name, count));
-    const char *slot = cuda_loop(e, count, 1);
+    const char *name = cuda_name(e, "stored"), *ctype = cuda_memory_type(e, value->type);
+    if (*count == 1) {
+        cuda_line(e, "const %s = %s;", cuda_decl(e, ctype, name, 0), cuda_ref(e, value, "0"));
+        return name;
+    }
+    cuda_line(e, "%s;", cuda_decl(e, ctype, name, *count));
+    const char *slot = cuda_loop(e, *count, 1);
     cuda_line(e, "%s[%s] = %s;", name, slot, cuda_ref(e, value, slot));
-    cuda_loop_end(e, count, 1);
+    cuda_loop_end(e, *count, 1);
     return name;
 }
 
@@ -156,8 +166,8 @@ bool cuda_emit_store(Emit *e, const IrOp *op)
 {
     const IrValue *value = op->args[1];
     Access x = plan_access(e, op, op->args[2], type_elem_bytes(value->type));
-    bool shared;
-    const char *data = stored_data(e, &x, value, &shared);
+    unsigned count;
+    const char *data = stored_data(e, &x, value, &count);
     const char *owner = cuda_owner(e, x.layout);
 
     x.function = access_function(e, "store", "NT_DEFINE_STORE", "st", &op->attr.mem);
@@ -166,8 +176,8 @@ bool cuda_emit_store(Emit *e, const IrOp *op)
         e->body.indent++;
     }
     const char *slot = cuda_loop(e, x.slots, x.vec);
-    emit_access(e, &x, shared ? data : cuda_text(e, "%s + %s", data, slot), slot, false,
-                cuda_first_slot(e, x.layout, slot));
+    const char *group = cuda_address(e, data, count, count == x.slots ? slot : "0");
+    emit_access(e, &x, group, slot, false, cuda_first_slot(e, x.layout, slot));
     cuda_loop_end(e, x.slots, x.vec);
     if (owner) {
         e->body.indent--;

@@ -21,7 +21,7 @@ static const char *const reserved[] = {
     "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
     "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
     "asm", "typeof", "linux", "unix", "NULL", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize",
-    "memcpy", "memset", "printf", "assert", "tid", "r", "i", "j", "k", "trips"
+    "memcpy", "memset", "printf", "assert", "tid", "r"
 };
 
 void cuda_names_begin(Emit *e)
@@ -194,16 +194,32 @@ void cuda_set_place(Emit *e, const IrValue *v, PlaceKind kind, const char *text)
     e->places[v->id] = (Place){ kind, text };
 }
 
+PlaceKind cuda_held_as(const IrValue *v)
+{
+    return cuda_slots(v) > 1 ? PLACE_ARRAY : PLACE_SAME;
+}
+
+const char *cuda_value_decl(Emit *e, const IrValue *v, const char *ctype, const char *name)
+{
+    return cuda_decl(e, ctype, name, cuda_slots(v) > 1 ? cuda_slots(v) : 0);
+}
+
+const char *cuda_address(Emit *e, const char *name, unsigned slots, const char *slot)
+{
+    if (slots == 1)
+        return cuda_text(e, "&%s", name);
+    return strcmp(slot, "0") == 0 ? name : cuda_text(e, "%s + %s", name, slot);
+}
+
 const char *cuda_declare(Emit *e, const IrValue *v)
 {
-    const bool is_block = type_is_block(v->type);
     const char *name = cuda_value_name(e, v);
-    cuda_line(e, "%s;", cuda_decl(e, cuda_ctype(e, v->type), name, is_block ? cuda_slots(v) : 0));
-    cuda_set_place(e, v, is_block ? PLACE_ARRAY : PLACE_SAME, name);
+    cuda_line(e, "%s;", cuda_value_decl(e, v, cuda_ctype(e, v->type), name));
+    cuda_set_place(e, v, cuda_held_as(v), name);
     return name;
 }
 
 const char *cuda_slot_of(Emit *e, const IrValue *v, const char *name, const char *slot)
 {
-    return type_is_block(v->type) ? cuda_text(e, "%s[%s]", name, slot) : name;
+    return cuda_held_as(v) == PLACE_ARRAY ? cuda_text(e, "%s[%s]", name, slot) : name;
 }

@@ -191,8 +191,9 @@ static bool emit_warps(Emit *e, const Reduce *rd)
         cuda_line(e, "%s[%s] = %s[%s];", rd->index, to, indices, first);
     cuda_line(e, "NT_UNROLL for (int i = 1; i < %u; i++)", warps);
     e->body.indent++;
-    emit_combine(e, rd, rd->across, NULL, to, cuda_text(e, "%s[%s + i]", values, first),
-                 indices ? cuda_text(e, "%s[%s + i]", indices, first) : NULL);
+    const char *other = strcmp(first, "0") == 0 ? "i" : cuda_text(e, "%s + i", first);
+    emit_combine(e, rd, rd->across, NULL, to, cuda_text(e, "%s[%s]", values, other),
+                 indices ? cuda_text(e, "%s[%s]", indices, other) : NULL);
     e->body.indent--;
     cuda_loop_end(e, rd->kept, 1);
     return true;
