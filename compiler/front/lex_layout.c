@@ -235,7 +235,11 @@ int lex_open(Lexer *lx, int kind)
 
 static char closer_of(char open)
 {
-    return open == '(' ? ')' : open == '[' ? ']' : '}';
+    switch (open) {
+    case '(': return ')';
+    case '[': return ']';
+    default: return '}';
+    }
 }
 
 static int close_kind(char closer)

@@ -143,13 +143,12 @@ static size_t literal_room(const Lexer *lx, const char *p, const LexFstring *f, 
     const char *q = p;
 
     while (q < lx->end && !at_quote(q, f->quote, f->triple)) {
+        bool brace = f->is_format && (*q == '{' || *q == '}');
         if (*q == '\\' && q + 1 < lx->end)
             q += escape_length(q);
-        else if (!f->triple && (*q == '\n' || *q == '\r'))
-            break;
-        else if (f->is_format && is_double_brace(q, in_spec))
+        else if (brace && is_double_brace(q, in_spec))
             q += 2;
-        else if (f->is_format && (*q == '{' || *q == '}'))
+        else if (brace || (!f->triple && (*q == '\n' || *q == '\r')))
             break;
         else
             q++;

@@ -22,28 +22,28 @@ static const char *target_fault(const AstNode *n)
     }
 }
 
-AstNode *parse_target(Parser *p, AstNode *n)
+AstNode *parse_target(Parser *p, AstNode *target)
 {
     AstNodes items = { 0 };
 
-    switch (n->kind) {
+    switch (target->kind) {
     case AST_NAME:
     case AST_ATTRIBUTE:
     case AST_SUBSCRIPT:
-    case AST_ERROR: return n;
-    case AST_TUPLE: items = ast_tuple(n)->items; break;
-    case AST_LIST: items = ast_list(n)->items; break;
+    case AST_ERROR: return target;
+    case AST_TUPLE: items = ast_tuple(target)->items; break;
+    case AST_LIST: items = ast_list(target)->items; break;
     case AST_STARRED:
-        diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, n->span,
+        diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, target->span,
                     "a starred target is not part of the language");
-        return parse_error_node(p, n->span);
+        return parse_error_node(p, target->span);
     default:
-        diag_report(p->diags, DIAG_SYNTAX, n->span, "cannot assign to %s", target_fault(n));
-        return parse_error_node(p, n->span);
+        parse_report(p, DIAG_SYNTAX, target->span, "cannot assign to %s", target_fault(target));
+        return parse_error_node(p, target->span);
     }
     for (uint32_t i = 0; i < items.len; i++)
         items.at[i] = parse_target(p, items.at[i]);
-    return n;
+    return target;
 }
 
 /// A target that is one thing: `+=` and annotations do not take tuples.
@@ -51,7 +51,7 @@ static AstNode *single_target(Parser *p, AstNode *n, const char *action)
 {
     if (n->kind != AST_TUPLE && n->kind != AST_LIST)
         return parse_target(p, n);
-    diag_report(p->diags, DIAG_SYNTAX, n->span, "only one name at a time can be %s", action);
+    parse_report(p, DIAG_SYNTAX, n->span, "only one name at a time can be %s", action);
     return parse_error_node(p, n->span);
 }
 

@@ -206,6 +206,7 @@ AstNode *parse_strings(Parser *p, Span span, AstNodes pieces)
             parts = parse_list_add(p, parts, n);
     }
     parts = merge_texts(p, parts);
+    assert(formatted || parts.len == 1);
     if (formatted)
         return PARSE_NODE(p, FSTRING, Fstring, span, .parts = parts);
     return parts.at[0];
