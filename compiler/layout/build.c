@@ -1,4 +1,5 @@
-/// build.c - constructors: group-cyclic layouts and those derived from another by a shape operation.
+/// build.c - constructors: group-cyclic layouts and those derived from another by a shape
+/// operation.
 ///
 /// All of them move bits: group-cyclic deals the element number's bits out to register, thread and
 /// register bits again; a slice removes the bits of an axis, a transpose reorders them.
@@ -54,19 +55,19 @@ static const Layout *project(LayoutTable *t, const Layout *l, uint32_t mask, uin
     uint32_t kept[LAYOUT_MAX_BITS], moved[LAYOUT_MAX_BITS];
     for (unsigned k = 0; k < l->reg_bits; k++) {
         const uint32_t value = layout_gather_bits(l->basis[k], mask);
-        if (gf2_add(&regs, value, UINT32_C(1) << out.reg_bits)) {
+        if (layout_gf2_add(&regs, value, UINT32_C(1) << out.reg_bits)) {
             kept[out.reg_bits] = UINT32_C(1) << k;
             out.basis[out.reg_bits++] = value;
         }
-        gf2_solve(&regs, value, &moved[k]);
+        layout_gf2_solve(&regs, value, &moved[k]);
     }
     for (unsigned k = 0; k < LAYOUT_LANE_BITS + (unsigned)l->warp_bits; k++)
         out.basis[out.reg_bits + k] = layout_gather_bits(l->basis[l->reg_bits + k], mask);
 
     for (uint32_t r = 0; to_new != NULL && r < layout_regs(l); r++)
-        to_new[r] = (uint16_t)gf2_apply(moved, r);
+        to_new[r] = (uint16_t)layout_gf2_apply(moved, r);
     for (uint32_t s = 0; to_old != NULL && s < layout_regs(&out); s++)
-        to_old[s] = (uint16_t)gf2_apply(kept, s);
+        to_old[s] = (uint16_t)layout_gf2_apply(kept, s);
     return layout_intern(t, &out);
 }
 
@@ -124,7 +125,8 @@ static void trans_bits(const Type *operand, const uint8_t *perm, uint8_t *to_res
     }
 }
 
-const Layout *layout_trans(LayoutTable *t, const Layout *l, const Type *operand, const uint8_t *perm)
+const Layout *layout_trans(LayoutTable *t, const Layout *l, const Type *operand,
+                           const uint8_t *perm)
 {
     uint8_t to_result[LAYOUT_MAX_BITS] = { 0 };
     trans_bits(operand, perm, to_result);

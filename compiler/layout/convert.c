@@ -9,8 +9,8 @@
 #include <assert.h>
 
 enum {
-    MAX_SHUFFLES = 8,      ///< beyond this many warp shuffles shared memory is cheaper
-    MAX_SELECTS = 32,      ///< likewise for selects of the register that a lane sends
+    MAX_SHUFFLES = 8,  ///< beyond this many warp shuffles shared memory is cheaper
+    MAX_SELECTS = 32,  ///< likewise for selects of the register that a lane sends
 };
 
 /// Spans of the old layout's places: this thread's slots alone, and with the warp's lanes.
@@ -24,8 +24,8 @@ static void places_of(const Layout *src, Places *p)
     *p = (Places){ .src = src };
     for (unsigned k = 0; k < src->reg_bits + (unsigned)LAYOUT_LANE_BITS; k++) {
         if (k < src->reg_bits)
-            gf2_add(&p->slots, src->basis[k], UINT32_C(1) << k);
-        gf2_add(&p->lanes, src->basis[k], UINT32_C(1) << k);
+            layout_gf2_add(&p->slots, src->basis[k], UINT32_C(1) << k);
+        layout_gf2_add(&p->lanes, src->basis[k], UINT32_C(1) << k);
     }
 }
 
@@ -33,15 +33,15 @@ static void places_of(const Layout *src, Places *p)
 /// `own` is 0, for thread bit k it is that bit of the old input. Prefers the same lane.
 static bool find_place(const Places *p, uint32_t element, uint32_t own, uint32_t *place)
 {
-    const uint32_t moved = element ^ gf2_apply(p->src->basis, own);
-    if (gf2_solve(&p->slots, moved, place)) {
+    const uint32_t moved = element ^ layout_gf2_apply(p->src->basis, own);
+    if (layout_gf2_solve(&p->slots, moved, place)) {
         *place ^= own;
         return true;
     }
     const uint32_t own_warp = own >> (p->src->reg_bits + LAYOUT_LANE_BITS);
     if (own_warp == 0)
-        return gf2_solve(&p->lanes, element, place);
-    if (!gf2_solve(&p->lanes, moved, place))
+        return layout_gf2_solve(&p->lanes, element, place);
+    if (!layout_gf2_solve(&p->lanes, moved, place))
         return false;
     *place ^= own;
     return true;
@@ -63,8 +63,8 @@ static const Layout *place_map(LayoutTable *t, const Layout *src, const Layout *
     return layout_intern(t, &map);
 }
 
-/// Splits the map into what each lane sends and whence each lane reads. False when two readers of one
-/// lane would want different slots in one round.
+/// Splits the map into what each lane sends and whence each lane reads. False when two readers of
+/// one lane would want different slots in one round.
 static bool split_rounds(const Layout *src, const Layout *dst, ConvertPlan *plan)
 {
     const Layout *map = plan->src_of_dst;
@@ -76,16 +76,17 @@ static bool split_rounds(const Layout *src, const Layout *dst, ConvertPlan *plan
         const uint32_t slot = of_thread[k] & slot_mask;
         const uint32_t lane = of_thread[k] >> src->reg_bits & lane_mask;
         uint32_t known;
-        if (!gf2_add(&lanes, lane, slot) && gf2_solve(&lanes, lane, &known) && known != slot)
+        if (!layout_gf2_add(&lanes, lane, slot) && layout_gf2_solve(&lanes, lane, &known) &&
+            known != slot)
             return false;
         plan->lane_flip[k] = (uint16_t)lane;
     }
     // Lanes that nobody reads may send anything: they complete the map.
     for (unsigned k = 0; k < LAYOUT_LANE_BITS; k++)
-        gf2_add(&lanes, UINT32_C(1) << k, 0);
+        layout_gf2_add(&lanes, UINT32_C(1) << k, 0);
     for (unsigned k = 0; k < LAYOUT_LANE_BITS; k++) {
         uint32_t slot;
-        gf2_solve(&lanes, UINT32_C(1) << k, &slot);
+        layout_gf2_solve(&lanes, UINT32_C(1) << k, &slot);
         plan->send_flip[k] = (uint16_t)slot;
     }
     return true;

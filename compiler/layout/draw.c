@@ -43,11 +43,13 @@ void layout_draw_svg(Buf *out, const Layout *l, const Type *block, const char *t
     if (type_rank(block) == 1 && columns > WRAP)
         columns = WRAP;
     const uint32_t rows = block->numel / columns;
-    buf_printf(out,
-               "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-               "font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\" stroke-width=\"0.5\">\n",
-               (unsigned)(columns * CELL_WIDTH), (unsigned)(rows * CELL_HEIGHT + TITLE_HEIGHT));
-    buf_puts(out, "<style>rect{stroke:#555}</style>\n<text x=\"4\" y=\"16\" text-anchor=\"start\">");
+    buf_printf(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+        "font-family=\"monospace\" font-size=\"11\" text-anchor=\"middle\" stroke-width=\"0.5\">\n",
+        (unsigned)(columns * CELL_WIDTH), (unsigned)(rows * CELL_HEIGHT + TITLE_HEIGHT));
+    buf_puts(out,
+             "<style>rect{stroke:#555}</style>\n<text x=\"4\" y=\"16\" text-anchor=\"start\">");
     puts_escaped(out, title);
     buf_puts(out, "</text>\n");
     for (uint32_t e = 0; e < block->numel; e++)

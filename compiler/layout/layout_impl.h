@@ -8,16 +8,16 @@
 
 typedef struct Gf2Span {
     unsigned rank;
-    uint32_t value[32];  ///< by leading bit; 0: no member with that leading bit
-    uint32_t inputs[32]; ///< the inputs whose sum value[] is
+    uint32_t value[32];   ///< by leading bit; 0: no member with that leading bit
+    uint32_t inputs[32];  ///< the inputs whose sum value[] is
 } Gf2Span;
 
 /// Adds `value`, made of `inputs`. False when it is a sum of members already.
-bool gf2_add(Gf2Span *s, uint32_t value, uint32_t inputs);
+bool layout_gf2_add(Gf2Span *s, uint32_t value, uint32_t inputs);
 /// Finds inputs whose sum is `value`; false when there are none. Linear in `value`.
-bool gf2_solve(const Gf2Span *s, uint32_t value, uint32_t *inputs);
+bool layout_gf2_solve(const Gf2Span *s, uint32_t value, uint32_t *inputs);
 /// The XOR of basis[k] over the set bits k of `bits`.
-uint32_t gf2_apply(const uint32_t *basis, uint32_t bits);
+uint32_t layout_gf2_apply(const uint32_t *basis, uint32_t bits);
 
 /// log2 of a power of two.
 unsigned layout_log2(uint32_t v);

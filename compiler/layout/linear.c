@@ -89,7 +89,7 @@ static unsigned leading_bit(uint32_t v)
     return bit;
 }
 
-bool gf2_add(Gf2Span *s, uint32_t value, uint32_t inputs)
+bool layout_gf2_add(Gf2Span *s, uint32_t value, uint32_t inputs)
 {
     while (value != 0) {
         const unsigned bit = leading_bit(value);
@@ -105,7 +105,7 @@ bool gf2_add(Gf2Span *s, uint32_t value, uint32_t inputs)
     return false;
 }
 
-bool gf2_solve(const Gf2Span *s, uint32_t value, uint32_t *inputs)
+bool layout_gf2_solve(const Gf2Span *s, uint32_t value, uint32_t *inputs)
 {
     *inputs = 0;
     while (value != 0) {
@@ -118,7 +118,7 @@ bool gf2_solve(const Gf2Span *s, uint32_t value, uint32_t *inputs)
     return true;
 }
 
-uint32_t gf2_apply(const uint32_t *basis, uint32_t bits)
+uint32_t layout_gf2_apply(const uint32_t *basis, uint32_t bits)
 {
     uint32_t sum = 0;
     for (unsigned k = 0; bits != 0; k++, bits >>= 1) {
@@ -156,12 +156,12 @@ unsigned layout_axis_bits(const Type *block, unsigned axis, unsigned *low)
 
 uint32_t layout_reg_part(const Layout *l, uint32_t reg)
 {
-    return gf2_apply(l->basis, reg);
+    return layout_gf2_apply(l->basis, reg);
 }
 
 uint32_t layout_thread_part(const Layout *l, uint32_t thread)
 {
-    return gf2_apply(l->basis + l->reg_bits, thread);
+    return layout_gf2_apply(l->basis + l->reg_bits, thread);
 }
 
 uint32_t layout_element(const Layout *l, uint32_t reg, uint32_t thread)
@@ -173,7 +173,7 @@ unsigned layout_rank(const Layout *l)
 {
     Gf2Span span = { 0 };
     for (unsigned k = 0; k < layout_in_bits(l); k++)
-        gf2_add(&span, l->basis[k], 0);
+        layout_gf2_add(&span, l->basis[k], 0);
     return span.rank;
 }
 
@@ -182,7 +182,7 @@ uint32_t layout_replicated_threads(const Layout *l)
     Gf2Span span = { 0 };
     uint32_t mask = 0;
     for (unsigned k = 0; k < layout_in_bits(l); k++) {
-        if (!gf2_add(&span, l->basis[k], 0) && k >= l->reg_bits)
+        if (!layout_gf2_add(&span, l->basis[k], 0) && k >= l->reg_bits)
             mask |= UINT32_C(1) << (k - l->reg_bits);
     }
     return mask;
@@ -192,7 +192,7 @@ bool layout_has_replicated_regs(const Layout *l)
 {
     Gf2Span span = { 0 };
     for (unsigned k = 0; k < l->reg_bits; k++) {
-        if (!gf2_add(&span, l->basis[k], 0))
+        if (!layout_gf2_add(&span, l->basis[k], 0))
             return true;
     }
     return false;
@@ -208,8 +208,8 @@ bool layout_owner_of(const Layout *l, uint32_t element, uint32_t *reg, uint32_t 
     Gf2Span span = { 0 };
     uint32_t input;
     for (unsigned k = 0; k < layout_in_bits(l); k++)
-        gf2_add(&span, l->basis[k], UINT32_C(1) << k);
-    if (!gf2_solve(&span, element, &input))
+        layout_gf2_add(&span, l->basis[k], UINT32_C(1) << k);
+    if (!layout_gf2_solve(&span, element, &input))
         return false;
     *reg = input & (layout_regs(l) - 1);
     *thread = input >> l->reg_bits;

@@ -16,10 +16,11 @@ static bool combines(const Layout *l, unsigned k, uint32_t axis, Gf2Span *seen, 
         return false;
     }
     // A vector that lower bits make already is replication.
-    return gf2_add(seen, vector, 0);
+    return layout_gf2_add(seen, vector, 0);
 }
 
-const ReducePlan *layout_plan_reduce(LayoutTable *t, const Layout *l, const Type *block, unsigned axis)
+const ReducePlan *layout_plan_reduce(LayoutTable *t, const Layout *l, const Type *block,
+                                     unsigned axis)
 {
     Arena *a = layout_arena(t);
     ReducePlan *plan = ARENA_NEW(a, ReducePlan);

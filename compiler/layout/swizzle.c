@@ -1,4 +1,5 @@
-/// swizzle.c - a conversion's trip through shared memory: where each element lies, how wide both sides go.
+/// swizzle.c - a conversion's trip through shared memory: where each element lies, how wide both
+/// sides go.
 ///
 /// The place is a bijective linear map of the element number, built as a basis of the element space
 /// in four parts, from the low index bits up:
@@ -9,9 +10,9 @@
 ///     line     elements that differ in these directions share a bank
 ///
 /// Lanes that one wavefront serves must not meet in a bank, so the line directions are chosen to
-/// have no sum in common with the lane directions of either side. Two subspaces of dimensions p and q
-/// have a common complement of dimension n - max(p, q), and a wavefront's lanes never span more than
-/// a line: conflict-free always exists. The conflicts reported are simulated all the same.
+/// have no sum in common with the lane directions of either side. Two subspaces of dimensions p and
+/// q have a common complement of dimension n - max(p, q), and a wavefront's lanes never span more
+/// than a line: conflict-free always exists. The conflicts reported are simulated all the same.
 #include "layout/layout.h"
 #include "layout/layout_impl.h"
 #include <assert.h>
@@ -33,7 +34,7 @@ static void push(Vectors *v, uint32_t value)
 static void extend(Gf2Span *span, const Vectors *from, Vectors *out)
 {
     for (unsigned i = 0; i < from->count; i++) {
-        if (gf2_add(span, from->at[i], 0))
+        if (layout_gf2_add(span, from->at[i], 0))
             push(out, from->at[i]);
     }
 }
@@ -66,7 +67,7 @@ static bool has_register(const Layout *l, uint32_t vector, unsigned *bit)
 /// The basis of the element space that the map is made of.
 typedef struct Parts {
     Vectors vector;
-    Vectors rest;              ///< completes `vector` to a basis of the space; spans all other moves
+    Vectors rest;  ///< completes `vector` to a basis of the space; spans all other moves
     uint8_t src_bit[4], dst_bit[4];  ///< register bit of each vector direction, either side
 } Parts;
 
@@ -79,7 +80,8 @@ static void choose_vector(const Layout *src, const Layout *dst, unsigned elem_by
     unsigned bit, count = 0;
     const unsigned limit = layout_log2(MAX_ACCESS_BYTES / elem_bytes);
     for (unsigned k = 0; k < src->reg_bits && count < limit; k++) {
-        common[k] = src->basis[k] != 0 && has_register(dst, src->basis[k], &bit) && !(taken >> bit & 1);
+        common[k] =
+            src->basis[k] != 0 && has_register(dst, src->basis[k], &bit) && !(taken >> bit & 1);
         if (common[k]) {
             taken |= UINT32_C(1) << bit;
             count++;
@@ -101,7 +103,7 @@ static void choose_vector(const Layout *src, const Layout *dst, unsigned elem_by
     extend(&span, &others, &parts->rest);
 
     for (unsigned k = 0; k < src->reg_bits; k++) {
-        if (!common[k] || !gf2_add(&span, src->basis[k], 0))
+        if (!common[k] || !layout_gf2_add(&span, src->basis[k], 0))
             continue;
         has_register(dst, src->basis[k], &bit);
         parts->src_bit[parts->vector.count] = (uint8_t)k;
@@ -114,22 +116,24 @@ static void choose_vector(const Layout *src, const Layout *dst, unsigned elem_by
     extend(&span, &units, &parts->rest);
 }
 
-/// Line directions: up to `want` vectors independent of each of the lane sets p and q, within `space`.
+/// Line directions: up to `want` vectors independent of each of the lane sets p and q, within
+/// `space`.
 static void choose_lines(const Vectors *p, const Vectors *q, const Vectors *space, unsigned want,
                          Vectors *lines)
 {
-    // all: p, then of q what is new (f). A vector of q that is not new gives one of the intersection.
+    // all: p, then of q what is new (f). A vector of q that is not new gives one of the
+    // intersection.
     Gf2Span all = { 0 }, inner = { 0 };
     Vectors e = { .count = 0 }, f = { .count = 0 };
     for (unsigned i = 0; i < p->count; i++)
-        gf2_add(&all, p->at[i], UINT32_C(1) << i);
+        layout_gf2_add(&all, p->at[i], UINT32_C(1) << i);
     const uint32_t p_inputs = (UINT32_C(1) << p->count) - 1;
     for (unsigned i = 0; i < q->count; i++) {
         uint32_t inputs;
-        if (gf2_solve(&all, q->at[i], &inputs)) {
-            gf2_add(&inner, gf2_apply(p->at, inputs & p_inputs), 0);
+        if (layout_gf2_solve(&all, q->at[i], &inputs)) {
+            layout_gf2_add(&inner, layout_gf2_apply(p->at, inputs & p_inputs), 0);
         } else {
-            gf2_add(&all, q->at[i], UINT32_C(1) << (p->count + i));
+            layout_gf2_add(&all, q->at[i], UINT32_C(1) << (p->count + i));
             push(&f, q->at[i]);
         }
     }
@@ -145,7 +149,7 @@ static void choose_lines(const Vectors *p, const Vectors *q, const Vectors *spac
 static void enter(Gf2Span *map, const Vectors *v, unsigned *index_bit)
 {
     for (unsigned i = 0; i < v->count; i++) {
-        if (gf2_add(map, v->at[i], UINT32_C(1) << *index_bit))
+        if (layout_gf2_add(map, v->at[i], UINT32_C(1) << *index_bit))
             (*index_bit)++;
     }
 }
@@ -188,37 +192,38 @@ static void build_map(const Layout *src, const Layout *dst, unsigned elem_bytes,
     enter(&map, &lines, &top);
     enter(&map, &parts->rest, &index_bit);
     for (unsigned b = 0; b < src->elem_bits; b++) {
-        const bool found = gf2_solve(&map, UINT32_C(1) << b, &swizzle_basis[b]);
+        const bool found = layout_gf2_solve(&map, UINT32_C(1) << b, &swizzle_basis[b]);
         assert(found);
         (void)found;
     }
 }
 
-uint32_t layout_shared_index(const ConvertPlan *plan, const Layout *l, uint32_t slot, uint32_t thread)
+uint32_t layout_shared_index(const ConvertPlan *plan, const Layout *l, uint32_t slot,
+                             uint32_t thread)
 {
-    return gf2_apply(plan->swizzle_basis, layout_element(l, slot, thread));
+    return layout_gf2_apply(plan->swizzle_basis, layout_element(l, slot, thread));
 }
 
 /// Slots in the order in which accesses take them: vector directions first; skips directions in
 /// which slots repeat elements when `distinct`.
-static uint16_t *order_slots(Arena *a, const Layout *l, const uint8_t *vector_bit, unsigned vector_count,
-                             bool distinct, uint32_t *count)
+static uint16_t *order_slots(Arena *a, const Layout *l, const uint8_t *vector_bit,
+                             unsigned vector_count, bool distinct, uint32_t *count)
 {
     uint32_t place[LAYOUT_MAX_BITS], used = 0;
     unsigned n = 0;
     Gf2Span span = { 0 };
     for (unsigned i = 0; i < vector_count; i++) {
         used |= place[n++] = UINT32_C(1) << vector_bit[i];
-        gf2_add(&span, l->basis[vector_bit[i]], 0);
+        layout_gf2_add(&span, l->basis[vector_bit[i]], 0);
     }
     for (unsigned k = 0; k < l->reg_bits; k++) {
-        if (!(used >> k & 1) && (gf2_add(&span, l->basis[k], 0) || !distinct))
+        if (!(used >> k & 1) && (layout_gf2_add(&span, l->basis[k], 0) || !distinct))
             place[n++] = UINT32_C(1) << k;
     }
     *count = UINT32_C(1) << n;
     uint16_t *slots = ARENA_NEW_N(a, uint16_t, *count);
     for (uint32_t i = 0; i < *count; i++)
-        slots[i] = (uint16_t)gf2_apply(place, i);
+        slots[i] = (uint16_t)layout_gf2_apply(place, i);
     return slots;
 }
 

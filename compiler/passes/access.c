@@ -1,10 +1,10 @@
 /// access.c - fills in how LOAD and STORE move their elements, given the layout.
 ///
-/// Needs layouts. IrMem.vec: slots g * vec ... g * vec + vec - 1 of a thread are neighbours along one
-/// axis, at most 16 bytes together; what was proved of every such group: that the addresses follow
-/// each other (contiguous), that the first is a multiple of the access's size (aligned), that one mask
-/// value holds for all (mask_uniform). What is not proved the emitted code checks at run time, so
-/// groups are kept wide unless the addresses are known to be scattered.
+/// Needs layouts. IrMem.vec: slots g * vec ... g * vec + vec - 1 of a thread are neighbours along
+/// one axis, at most 16 bytes together; what was proved of every such group: that the addresses
+/// follow each other (contiguous), that the first is a multiple of the access's size (aligned),
+/// that one mask value holds for all (mask_uniform). What is not proved the emitted code checks at
+/// run time, so groups are kept wide unless the addresses are known to be scattered.
 #include "layout/layout.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"

@@ -2,8 +2,9 @@
 ///
 /// address = constant + sum of factor * atom + sum of factor * coordinate, in elements. Atoms are
 /// values that are not taken apart and the counters of loops (0, 1, 2, ...), into which induction
-/// variables and carried values of the form `x += constant` are resolved. Two addresses compare when
-/// everything but the constant cancels; counters of the loop asked about leave factor * k, k >= 1.
+/// variables and carried values of the form `x += constant` are resolved. Two addresses compare
+/// when everything but the constant cancels; counters of the loop asked about leave factor * k, k
+/// >= 1.
 #include "passes/alias.h"
 
 #include <string.h>
@@ -12,10 +13,10 @@ enum { MAX_TERMS = 16, MAX_DEPTH = 40, VALUE_BUDGET = 200 };
 #define FACTOR_LIMIT (INT64_C(1) << 31)
 
 typedef struct Term {
-    const IrValue *atom;            ///< NULL: the counter of `loop`
+    const IrValue *atom;  ///< NULL: the counter of `loop`
     const IrOp *loop;
     int64_t factor;
-    uint8_t axes[TYPE_MAX_RANK];    ///< block atoms: the address block's axis of each of its axes
+    uint8_t axes[TYPE_MAX_RANK];  ///< block atoms: the address block's axis of each of its axes
 } Term;
 
 typedef struct Affine {
@@ -39,7 +40,8 @@ static bool same_value(const IrValue *a, const IrValue *b, unsigned *budget)
 {
     if (a == b)
         return true;
-    if (a == NULL || b == NULL || a->def == NULL || b->def == NULL || a->type != b->type || *budget == 0)
+    if (a == NULL || b == NULL || a->def == NULL || b->def == NULL || a->type != b->type ||
+        *budget == 0)
         return false;
     --*budget;
     const IrOp *x = a->def, *y = b->def;
@@ -290,7 +292,8 @@ static bool step_of(const Affine *f, const IrOp *loop, int64_t *step)
             continue;
         if (t->atom == NULL && t->loop == loop)
             *step += t->factor;
-        else if (t->atom == NULL ? inside(t->loop->block, loop) : !is_invariant(t->atom, loop, &budget))
+        else if (t->atom == NULL ? inside(t->loop->block, loop)
+                                 : !is_invariant(t->atom, loop, &budget))
             return false;
     }
     return true;
@@ -318,8 +321,8 @@ static void subtract(Affine *f, const Affine *g)
     }
 }
 
-/// The largest difference of two elements' addresses; sets *injective when all are distinct. False when
-/// the form does not tell.
+/// The largest difference of two elements' addresses; sets *injective when all are distinct. False
+/// when the form does not tell.
 static bool spread_of(const Affine *f, const Type *block, int64_t *spread, bool *injective)
 {
     int64_t size[TYPE_MAX_RANK];
@@ -327,12 +330,14 @@ static bool spread_of(const Affine *f, const Type *block, int64_t *spread, bool 
     *spread = 0;
     *injective = true;
     for (unsigned i = 0; i < f->count; i++) {
-        if (f->terms[i].factor != 0 && f->terms[i].atom != NULL && type_is_block(f->terms[i].atom->type))
+        if (f->terms[i].factor != 0 && f->terms[i].atom != NULL &&
+            type_is_block(f->terms[i].atom->type))
             return false;
     }
     for (unsigned k = 0; k < type_rank(block); k++)
         size[k] = f->coordinate[k] < 0 ? -f->coordinate[k] : f->coordinate[k];
-    // By rising factor: an axis keeps addresses distinct when it steps over all smaller ones together.
+    // By rising factor: an axis keeps addresses distinct when it steps over all smaller ones
+    // together.
     for (unsigned n = 0; n < type_rank(block); n++) {
         unsigned least = 0;
         while (done[least])

@@ -1,18 +1,20 @@
 /// barriers.c - inserts BARRIER where threads could overtake each other: the only place that does.
 ///
-/// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first writes
-/// it, then synchronises all threads exactly once, then reads it; that barrier is inside the
-/// operation and none follows it. An atomic touches global memory before that barrier. A scalar store
-/// or atomic is done by thread 0, a block's elements by their owners; loads are done by every thread
-/// that holds the element, replicas included. Everything else is ordered here:
+/// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first
+/// writes it, then synchronises all threads exactly once, then reads it; that barrier is inside the
+/// operation and none follows it. An atomic touches global memory before that barrier. A scalar
+/// store or atomic is done by thread 0, a block's elements by their owners; loads are done by every
+/// thread that holds the element, replicas included. Everything else is ordered here:
 ///
 ///     shared    scratch is written only when nobody can still be reading what overlaps it
-///     global    accesses of one program through one pointer parameter take effect in program order;
+///     global    accesses of one program through one pointer parameter take effect in program
+///     order;
 ///               same-thread pairs are in order by themselves, disjoint ones need none
 ///
 /// The walk carries the accesses since the last barrier on any path. At a loop's end they come back
-/// as accesses of an earlier iteration. A barrier that a loop's body needs against what stands before
-/// the loop is placed in front of the loop. Conditions are scalars, so every barrier is met by all.
+/// as accesses of an earlier iteration. A barrier that a loop's body needs against what stands
+/// before the loop is placed in front of the loop. Conditions are scalars, so every barrier is met
+/// by all.
 #include "layout/layout.h"
 #include "passes/alias.h"
 #include "passes/pass.h"
@@ -97,8 +99,8 @@ static bool conflicts_in_global(const Barriers *b, const Access *before, const A
     if ((x->code == IR_LOAD && y->code == IR_LOAD) || reads_constant(b, before) ||
         reads_constant(b, now) || commute(x, y))
         return false;
-    // Other programs may look at anything after a scalar release (a lock), or at stores after one of a
-    // block's elements; likewise what stands behind an acquire.
+    // Other programs may look at anything after a scalar release (a lock), or at stores after one
+    // of a block's elements; likewise what stands behind an acquire.
     if (releases(y) && (y->args[0]->layout == NULL || x->code != IR_LOAD))
         return true;
     if (acquires(b, x))
@@ -151,18 +153,21 @@ static AccessVec copy_of(const Barriers *b, const AccessVec *from)
 
 static void insert_barrier(const Barriers *b, IrOp *before, AccessVec *pending)
 {
-    IrBuilder builder = { .fn = b->fn, .block = before->block, .before = before, .span = before->span };
+    IrBuilder builder = {
+        .fn = b->fn, .block = before->block, .before = before, .span = before->span
+    };
     ir_op(&builder, IR_BARRIER, 0, NULL, 0, NULL, 0);
     pending->len = 0;
 }
 
 static Access access_of(const Barriers *b, const IrOp *op)
 {
-    return (Access){ .op = op, .root = touches_global(op) ? ir_pointer_root(b->fn, op->args[0]) : -1 };
+    return (Access){ .op = op,
+                     .root = touches_global(op) ? ir_pointer_root(b->fn, op->args[0]) : -1 };
 }
 
-/// Whether an operation in `block` conflicts with `pending` before any barrier orders them. On return
-/// `pending` holds what no path through the block has ordered.
+/// Whether an operation in `block` conflicts with `pending` before any barrier orders them. On
+/// return `pending` holds what no path through the block has ordered.
 static bool meets(const Barriers *b, const IrBlock *block, AccessVec *pending)
 {
     for (const IrOp *op = block->first; op != NULL && pending->len > 0; op = op->next) {

@@ -33,8 +33,7 @@ static void axis_order(const Assign *as, const IrValue *pointer, uint8_t *order)
 static AccessGroup *find_group(Assign *as, const Type *block, const uint8_t *order)
 {
     AccessGroup *g;
-    VEC_EACH(g, &as->groups)
-    {
+    VEC_EACH (g, &as->groups) {
         if (type_same_shape(g->block, block) && memcmp(g->order, order, block->rank) == 0)
             return g;
     }
@@ -91,7 +90,8 @@ static const Layout *grouped(Assign *as, const Type *block, const uint8_t *order
         limit = MAX_ACCESS_BYTES / g->max_bytes;
         limit = g->contiguity < limit ? g->contiguity : limit;
     }
-    return layout_group_cyclic(as->layouts, block, order, group_size(as, block, limit), as->warp_bits);
+    return layout_group_cyclic(as->layouts, block, order, group_size(as, block, limit),
+                               as->warp_bits);
 }
 
 const Layout *layout_anchor(Assign *as, const IrOp *op)
@@ -121,8 +121,8 @@ static bool holds_bit(const Layout *l, unsigned first, unsigned end, uint32_t bi
     return false;
 }
 
-/// How many of the lowest element bits along `order` the slots hold, and how many slots and lanes of
-/// one warp hold together: log2 of the widest access and of the run that a warp touches.
+/// How many of the lowest element bits along `order` the slots hold, and how many slots and lanes
+/// of one warp hold together: log2 of the widest access and of the run that a warp touches.
 static void measure_runs(const Layout *l, const Type *block, const uint8_t *order, unsigned *vector,
                          unsigned *run)
 {

@@ -1,9 +1,10 @@
 /// layout_assign.c - gives every block value a layout and inserts CONVERT where values must move.
 ///
 /// Needs axis information; leaves fn->has_layouts set. After layout_infer.c has decided, each
-/// operation asks for its operands in the layout it works in. A flexible operand is computed anew in
-/// that layout (once for each layout), another one is converted, beside its definition: what a loop
-/// does not change is then converted outside it. Operations that nobody uses any more are removed.
+/// operation asks for its operands in the layout it works in. A flexible operand is computed anew
+/// in that layout (once for each layout), another one is converted, beside its definition: what a
+/// loop does not change is then converted outside it. Operations that nobody uses any more are
+/// removed.
 #include "passes/layout_impl.h"
 
 #include <assert.h>

@@ -11,10 +11,10 @@
 /// All accesses of one shape and axis order deal elements out in groups of one size, so that values
 /// that meet in elementwise work have one layout whatever their element types are.
 typedef struct AccessGroup {
-    const Type *block;         ///< a representative of the shape
+    const Type *block;  ///< a representative of the shape
     uint8_t order[TYPE_MAX_RANK];
-    unsigned max_bytes;        ///< the widest element that any of them moves
-    int64_t contiguity;        ///< the best that any of them has; 1: none known
+    unsigned max_bytes;  ///< the widest element that any of them moves
+    int64_t contiguity;  ///< the best that any of them has; 1: none known
 } AccessGroup;
 
 typedef struct Assign {
@@ -23,10 +23,10 @@ typedef struct Assign {
     Arena *scratch;
     const AxisInfo *axes;
     unsigned warp_bits;
-    uint32_t value_count;      ///< of the function as it came
-    const Layout **fixed;      ///< by value id: decided layout of a value computed once; NULL: not yet
-    bool *flexible;            ///< by value id: recomputed in every layout that is asked for
-    bool *only_broadcast;      ///< by value id: all uses end in broadcasts to bigger blocks
+    uint32_t value_count;  ///< of the function as it came
+    const Layout **fixed;  ///< by value id: decided layout of a value computed once; NULL: not yet
+    bool *flexible;        ///< by value id: recomputed in every layout that is asked for
+    bool *only_broadcast;  ///< by value id: all uses end in broadcasts to bigger blocks
     VEC(AccessGroup) groups;
 } Assign;
 
@@ -36,7 +36,8 @@ void layout_anchor_collect(Assign *as);
 const Layout *layout_anchor(Assign *as, const IrOp *op);
 /// A layout for a block that no access speaks for.
 const Layout *layout_default(Assign *as, const Type *block);
-/// True when accessing through op's pointers in layout `l` is as wide and as coalesced as in `anchor`.
+/// True when accessing through op's pointers in layout `l` is as wide and as coalesced as in
+/// `anchor`.
 bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layout *anchor);
 
 /// Fills `fixed` and `flexible` for every block value.
@@ -48,6 +49,9 @@ const Layout *layout_of_operand(Assign *as, const IrOp *op, uint32_t i, const La
 /// The layout in which a REDUCE takes its operand.
 const Layout *layout_of_reduced(Assign *as, const IrOp *op);
 /// True for v an operand that stands for itself in every layout (absent, or a scalar).
-static inline bool layout_is_scalar(const IrValue *v) { return v == NULL || !type_is_block(v->type); }
+static inline bool layout_is_scalar(const IrValue *v)
+{
+    return v == NULL || !type_is_block(v->type);
+}
 
 #endif

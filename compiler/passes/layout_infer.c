@@ -4,12 +4,14 @@
 /// computed anew in each layout that asks for them and get no layout here. The others are decided
 /// by rounds of, in this order of preference:
 ///
-///     forward    loads have their anchors, results follow the first operand that is decided, carried
+///     forward    loads have their anchors, results follow the first operand that is decided,
+///     carried
 ///                values follow what the loop yields
 ///     initial    a carried value follows its initial value
-///     backward   what a decided operation needs is asked of its undecided operands, through flexible
-///                ones too (a pointer carried by a loop follows the load that uses it; a row index or
-///                weight that is only ever broadcast is loaded where the broadcast wants it)
+///     backward   what a decided operation needs is asked of its undecided operands, through
+///     flexible
+///                ones too (a pointer carried by a loop follows the load that uses it; a row index
+///                or weight that is only ever broadcast is loaded where the broadcast wants it)
 ///     default    the first undecided value gets its anchor or the default of its shape
 #include "passes/layout_impl.h"
 
@@ -21,8 +23,8 @@
 static bool is_cheap(const IrOp *op)
 {
     const IrOpInfo *info = &ir_op_info[op->code];
-    return info->cls == OPCLASS_ELEMENTWISE && info->rule != RULE_FLOAT1 && info->rule != RULE_FLOAT2 &&
-           op->code != IR_DIV;
+    return info->cls == OPCLASS_ELEMENTWISE && info->rule != RULE_FLOAT1 &&
+           info->rule != RULE_FLOAT2 && op->code != IR_DIV;
 }
 
 static bool is_flexible(const Assign *as, const IrOp *op)
@@ -64,7 +66,8 @@ static bool mark_flexible(IrOp *op, void *cx)
     return true;
 }
 
-/// Clears only_broadcast for operands that some operation needs as they are; users before definitions.
+/// Clears only_broadcast for operands that some operation needs as they are; users before
+/// definitions.
 static void mark_broadcast(Assign *as, const IrBlock *b)
 {
     for (const IrOp *op = b->last; op != NULL; op = op->prev) {
@@ -122,7 +125,8 @@ const Layout *layout_of_reduced(Assign *as, const IrOp *op)
 {
     const IrValue *v = op->args[0];
     const Layout *l = decided(as, v);
-    if (l != NULL && layout_plan_reduce(as->layouts, l, v->type, (unsigned)op->attr.reduce.axis) != NULL)
+    if (l != NULL &&
+        layout_plan_reduce(as->layouts, l, v->type, (unsigned)op->attr.reduce.axis) != NULL)
         return l;
     return layout_default(as, v->type);
 }

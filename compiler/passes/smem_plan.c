@@ -1,6 +1,7 @@
 /// smem_plan.c - gives operations that exchange values through shared memory their scratch.
 ///
-///     REDUCE           one value a warp: scratch_elems of the value's type, from the next multiple of
+///     REDUCE           one value a warp: scratch_elems of the value's type, from the next multiple
+///     of
 ///                      16 on as many int32 indices for argmax and argmin
 ///     CONVERT          of kind SHARED: the whole block
 ///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
@@ -23,8 +24,8 @@ typedef struct Plan {
     PassCtx *cx;
     IrFunc *fn;
     const uint32_t *uses;
-    const IrOp *last;            ///< the scratch user before, in program order
-    VEC(const IrOp *) firsts;    ///< first scratch user of each loop around; NULL: none yet
+    const IrOp *last;          ///< the scratch user before, in program order
+    VEC(const IrOp *) firsts;  ///< first scratch user of each loop around; NULL: none yet
     bool ok;
 } Plan;
 
@@ -50,8 +51,8 @@ static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
 static uint32_t convert_bytes(const Plan *p, const IrOp *op)
 {
     const IrValue *from = op->args[0], *to = op->results[0];
-    const ConvertPlan *plan = layout_plan_convert(p->cx->layouts, from->layout, to->layout,
-                                                  type_elem_bytes(from->type));
+    const ConvertPlan *plan =
+        layout_plan_convert(p->cx->layouts, from->layout, to->layout, type_elem_bytes(from->type));
     return plan->kind == CONVERT_SHARED ? plan->bytes : 0;
 }
 

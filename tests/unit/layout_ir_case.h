@@ -29,8 +29,7 @@ static inline IrFunc *layout_ir_read(LayoutIrCase *c, const char *text)
 {
     const IrLayoutText layouts = layout_ir_text(c->layouts);
     const SourceFile *file = source_add(&c->ir.sources, "t.ir", text, strlen(text));
-    IrFunc *fn =
-        ir_read(&c->ir.arena, c->ir.types, &c->ir.syms, file, &layouts, &c->ir.diags);
+    IrFunc *fn = ir_read(&c->ir.arena, c->ir.types, &c->ir.syms, file, &layouts, &c->ir.diags);
     if (!fn || !ir_verify(fn, &c->ir.diags))
         fail_msg("%s", ir_case_diags(&c->ir));
     return fn;
@@ -51,8 +50,8 @@ static inline const char *layout_ir_print(LayoutIrCase *c, const IrFunc *fn)
     return c->ir.out.at;
 }
 
-static inline void layout_ir_collect(const IrBlock *b, IrCode code, const IrOp **found, unsigned max,
-                                     unsigned *count)
+static inline void layout_ir_collect(const IrBlock *b, IrCode code, const IrOp **found,
+                                     unsigned max, unsigned *count)
 {
     for (const IrOp *op = b->first; op != NULL; op = op->next) {
         if (op->code == code && *count < max)

@@ -1,7 +1,7 @@
 /// test_convert.c - conversion plans, carried out by simulation on element numbers.
 #include "layout_cases.h"
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -112,10 +112,14 @@ static void run_side(const ConvertPlan *plan, const Side *s, unsigned elem_bytes
 static void run_shared(Arena *a, const ConvertPlan *plan, const Layout *src, const Layout *dst,
                        unsigned elem_bytes, Held *in, Held *out)
 {
-    const Side store = { src, plan->store_slots, plan->store_count, plan->store_idle,
-                         plan->store_vec, plan->store_conflicts };
-    const Side load = { dst, plan->load_slots, plan->load_count, 0, plan->load_vec,
-                        plan->load_conflicts };
+    const Side store = { src,
+                         plan->store_slots,
+                         plan->store_count,
+                         plan->store_idle,
+                         plan->store_vec,
+                         plan->store_conflicts };
+    const Side load = { dst, plan->load_slots, plan->load_count,
+                        0,   plan->load_vec,   plan->load_conflicts };
     uint32_t *memory = ARENA_NEW_N(a, uint32_t, 1u << src->elem_bits);
     memset(memory, 0xff, sizeof *memory << src->elem_bits);
     assert_int_equal(plan->bytes, elem_bytes << src->elem_bits);
@@ -191,7 +195,8 @@ static void test_slices(void **state)
             const Type *sum = type_block(cx.types, block->elem, block->rank - 1u, shape);
             const Layout *l = layout_case(&cx, block, i);
             const Layout *slice = layout_slice(cx.layouts, l, block, axis, NULL);
-            const Layout *plain = layout_group_cyclic(cx.layouts, sum, NULL, 1u << n % 3, l->warp_bits);
+            const Layout *plain =
+                layout_group_cyclic(cx.layouts, sum, NULL, 1u << n % 3, l->warp_bits);
             check_convert(cx.layouts, slice, plain, 1u << n % 4);
             check_convert(cx.layouts, plain, slice, 1u << n % 4);
         }
@@ -208,8 +213,8 @@ static void test_kinds(void **state)
         unsigned elem_bits, elem_bytes;
         ConvertKind want;
     } cases[] = {
-        { "same", "reg=[1,2];lane=[4,8,16,32,64];warp=[]", "reg=[1,2];lane=[4,8,16,32,64];warp=[]", 7,
-          4, CONVERT_FREE },
+        { "same", "reg=[1,2];lane=[4,8,16,32,64];warp=[]", "reg=[1,2];lane=[4,8,16,32,64];warp=[]",
+          7, 4, CONVERT_FREE },
         { "slots_swapped", "reg=[1,2];lane=[4,8,16,32,64];warp=[]",
           "reg=[2,1];lane=[4,8,16,32,64];warp=[]", 7, 4, CONVERT_REGS },
         { "replicas_suffice", "reg=[1,2];lane=[4,8,16,0,0];warp=[0]",
@@ -224,8 +229,8 @@ static void test_kinds(void **state)
           "reg=[32];lane=[2,4,8,16,1];warp=[64]", 7, 4, CONVERT_SHARED },
         { "slot_rotation", "reg=[1,2];lane=[4,8,16,32,64];warp=[]",
           "reg=[32,64];lane=[1,2,4,8,16];warp=[]", 7, 4, CONVERT_SHARED },
-        { "across_warps", "reg=[];lane=[1,2,4,8,16];warp=[32]", "reg=[];lane=[32,2,4,8,16];warp=[1]",
-          6, 4, CONVERT_SHARED },
+        { "across_warps", "reg=[];lane=[1,2,4,8,16];warp=[32]",
+          "reg=[];lane=[32,2,4,8,16];warp=[1]", 6, 4, CONVERT_SHARED },
     };
     LayoutCx cx;
     layout_cx_begin(&cx);
@@ -276,10 +281,14 @@ static void test_widths(void **state)
         const char *src, *dst;
         unsigned elem_bytes, vec;
     } cases[] = {
-        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[2,1];lane=[128,4,8,16,32];warp=[64]", 4, 4 },
-        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[2,1];lane=[128,4,8,16,32];warp=[64]", 8, 2 },
-        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[2,64];lane=[1,4,8,16,32];warp=[128]", 4, 2 },
-        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[64,128];lane=[4,8,16,32,1];warp=[2]", 2, 1 },
+        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[2,1];lane=[128,4,8,16,32];warp=[64]", 4,
+          4 },
+        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[2,1];lane=[128,4,8,16,32];warp=[64]", 8,
+          2 },
+        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[2,64];lane=[1,4,8,16,32];warp=[128]", 4,
+          2 },
+        { "reg=[1,2];lane=[4,8,16,32,64];warp=[128]", "reg=[64,128];lane=[4,8,16,32,1];warp=[2]", 2,
+          1 },
     };
     LayoutCx cx;
     layout_cx_begin(&cx);
@@ -298,8 +307,10 @@ static void test_widths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_group_cyclic_pairs), cmocka_unit_test(test_slices),
-        cmocka_unit_test(test_kinds),              cmocka_unit_test(test_xor_layouts),
+        cmocka_unit_test(test_group_cyclic_pairs),
+        cmocka_unit_test(test_slices),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_xor_layouts),
         cmocka_unit_test(test_widths),
     };
     return cmocka_run_group_tests_name("convert", tests, NULL, NULL);

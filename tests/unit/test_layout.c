@@ -1,7 +1,7 @@
 /// test_layout.c - the algebra and the constructors, by enumeration.
 #include "layout_cases.h"
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -120,8 +120,9 @@ static void test_transposes(void **state)
         for (uint32_t t = 0; t < layout_threads(l); t++) {
             const uint32_t e = layout_element(l, 0, t);
             const uint32_t at[3] = { e / 512, e / 16 % 32, e % 16 };
-            const uint32_t want = (at[perm[0]] * (uint32_t)shape[perm[1]] + at[perm[1]]) *
-                                      (uint32_t)shape[perm[2]] + at[perm[2]];
+            const uint32_t want =
+                (at[perm[0]] * (uint32_t)shape[perm[1]] + at[perm[1]]) * (uint32_t)shape[perm[2]] +
+                at[perm[2]];
             assert_int_equal(layout_element(moved, 0, t), want);
         }
     }
@@ -148,8 +149,8 @@ static void test_questions(void **state)
     LayoutCx cx;
     layout_cx_begin(&cx);
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const Layout *l = layout_read(cx.layouts, cases[i].text, strlen(cases[i].text),
-                                      cases[i].elem_bits);
+        const Layout *l =
+            layout_read(cx.layouts, cases[i].text, strlen(cases[i].text), cases[i].elem_bits);
         assert_non_null(l);
         assert_int_equal(layout_replicated_threads(l), cases[i].replicated);
         assert_int_equal(layout_has_replicated_regs(l), cases[i].replicated_regs);
@@ -167,10 +168,16 @@ static void test_text_faults(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "", "reg=[]", "reg=[];lane=[1,2,4,8];warp=[]", "reg=[];lane=[1,2,4,8,16];warp=[32]",
-        "reg=[];lane=[1,2,4,8,16];warp=[];", "reg=[x];lane=[1,2,4,8,16];warp=[]",
-        "reg=[1,];lane=[1,2,4,8,16];warp=[]", "reg=[];lane=[1,2,4,8,16,0];warp=[]",
-        "reg=[];lane=[1,2,4,8,16];warp=[0,0,0,0,0,0]", "reg=[];lane=[1,2,4,8,99999999999];warp=[]",
+        "",
+        "reg=[]",
+        "reg=[];lane=[1,2,4,8];warp=[]",
+        "reg=[];lane=[1,2,4,8,16];warp=[32]",
+        "reg=[];lane=[1,2,4,8,16];warp=[];",
+        "reg=[x];lane=[1,2,4,8,16];warp=[]",
+        "reg=[1,];lane=[1,2,4,8,16];warp=[]",
+        "reg=[];lane=[1,2,4,8,16,0];warp=[]",
+        "reg=[];lane=[1,2,4,8,16];warp=[0,0,0,0,0,0]",
+        "reg=[];lane=[1,2,4,8,99999999999];warp=[]",
     };
     LayoutCx cx;
     layout_cx_begin(&cx);
@@ -198,7 +205,8 @@ static void test_picture(void **state)
     layout_cx_begin(&cx);
     const Type *block = block_case(&cx, 9);
     Buf out = { 0 };
-    layout_draw_svg(&out, layout_group_cyclic(cx.layouts, block, NULL, 2, 0), block, "4 x 8 & more");
+    layout_draw_svg(&out, layout_group_cyclic(cx.layouts, block, NULL, 2, 0), block,
+                    "4 x 8 & more");
     unsigned cells = 0;
     for (const char *at = out.at; (at = strstr(at, "<rect")) != NULL; at++)
         cells++;

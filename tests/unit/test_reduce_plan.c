@@ -3,8 +3,8 @@
 /// Values are sets of elements (a bit each) beside a hash that depends on the order of combination
 /// the way rounding does: commutative, not associative. Equal hashes mean equal bits.
 #include "layout_cases.h"
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -15,7 +15,8 @@ typedef struct Sum {
 
 static Sum combine(Sum a, Sum b)
 {
-    return (Sum){ a.elements + b.elements, (a.order + b.order) * 0x9e3779b97f4a7c15u ^ (a.order * b.order >> 7) };
+    return (Sum){ a.elements + b.elements,
+                  (a.order + b.order) * 0x9e3779b97f4a7c15u ^ (a.order * b.order >> 7) };
 }
 
 /// The three stages of layout.h's contract; results at [thread * result slots + slot].
@@ -39,8 +40,8 @@ static Sum *simulate(Arena *a, const ReducePlan *plan, const Layout *l)
     for (unsigned i = 0; i < plan->lane_count; i++) {
         for (uint32_t t = 0; t < threads; t++) {
             for (uint32_t s = 0; s < slots; s++)
-                next[t * slots + s] = combine(
-                    now[t * slots + s], now[(t ^ 1u << plan->lane_bits[i]) * slots + s]);
+                next[t * slots + s] =
+                    combine(now[t * slots + s], now[(t ^ 1u << plan->lane_bits[i]) * slots + s]);
         }
         memcpy(now, next, sizeof *now * threads * slots);
     }
@@ -105,7 +106,8 @@ static void test_every_axis(void **state)
     for (unsigned b = 0; b < BLOCK_CASE_COUNT; b++) {
         const Type *block = block_case(&cx, b);
         for (unsigned n = 0; n < LAYOUT_CASE_COUNT * block->rank; n++)
-            check_reduce(cx.layouts, layout_case(&cx, block, n / block->rank), block, n % block->rank);
+            check_reduce(cx.layouts, layout_case(&cx, block, n / block->rank), block,
+                         n % block->rank);
     }
     arena_free(&cx.arena);
 }
