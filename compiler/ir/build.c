@@ -10,8 +10,10 @@
 #include <string.h>
 
 const IrOpInfo ir_op_info[IR_CODE_COUNT] = {
-#define OP(ID, mnemonic, surface, rule, cls, effects, attr, doc) \
-    [IR_##ID] = { mnemonic, surface, RULE_##rule, OPCLASS_##cls, EFFECT_##effects, ATTR_##attr, doc },
+#define OP(ID, mnemonic, surface, rule, cls, effects, attr, doc)                          \
+    [IR_##ID] = {                                                                         \
+        mnemonic, surface, RULE_##rule, OPCLASS_##cls, EFFECT_##effects, ATTR_##attr, doc \
+    },
 #include "ops.def"
 #undef OP
 };
@@ -33,15 +35,13 @@ IrArity ir_arity(IrCode code)
     case IR_PTR_ADD:
     case IR_PTR_DIFF: return (IrArity){ .required = 2, .results = 1 };
     case IR_LOAD:
-        return (IrArity){ .required = 1,
-                          .optional = 2,
-                          .results = 1,
-                          .optional_names = { "mask", "other" } };
+        return (IrArity){
+            .required = 1, .optional = 2, .results = 1, .optional_names = { "mask", "other" }
+        };
     case IR_STORE: return (IrArity){ .required = 2, .optional = 1, .optional_names = { "mask" } };
     case IR_ATOMIC_RMW:
-        return (IrArity){
-            .required = 2, .optional = 1, .results = 1, .optional_names = { "mask" }
-        };
+        return (
+            IrArity){ .required = 2, .optional = 1, .results = 1, .optional_names = { "mask" } };
     case IR_ATOMIC_CAS: return (IrArity){ .required = 3, .results = 1 };
     case IR_FOR: return (IrArity){ .required = 3, .regions = 1, .variadic = true };
     case IR_WHILE: return (IrArity){ .regions = 2, .variadic = true };

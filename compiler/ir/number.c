@@ -36,7 +36,8 @@ static double round_to_format(const FloatFormat *f, double v, bool towards_zero)
         return f->saturates ? copysign(f->max, v) : v;
     int exponent;
     frexp(v, &exponent);  // v = m * 2^exponent, 0.5 <= |m| < 1
-    int scale = (exponent - 1 > f->min_exponent ? exponent - 1 : f->min_exponent) - f->fraction_bits;
+    int scale =
+        (exponent - 1 > f->min_exponent ? exponent - 1 : f->min_exponent) - f->fraction_bits;
     double steps = ldexp(v, -scale);
     double rounded = ldexp(towards_zero ? trunc(steps) : nearbyint(steps), scale);
     if (fabs(rounded) > f->max)

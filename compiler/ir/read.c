@@ -173,17 +173,16 @@ static bool read_operands(IrReader *r, IrDraft *d)
             else if (arity.variadic)
                 VEC_PUSH(r->arena, &d->args, v);
             else
-                return ir_text_fail(r, at, "'%s' takes %d operands",
-                                    ir_op_info[d->code].mnemonic, arity.required);
+                return ir_text_fail(r, at, "'%s' takes %d operands", ir_op_info[d->code].mnemonic,
+                                    arity.required);
             given++;
         }
         if (!ir_text_accept(r, ','))
             break;
         c = ir_text_peek(r);
     }
-    return given >= arity.required ||
-           ir_text_fail(r, d->at, "'%s' takes %d operands", ir_op_info[d->code].mnemonic,
-                        arity.required);
+    return given >= arity.required || ir_text_fail(r, d->at, "'%s' takes %d operands",
+                                                   ir_op_info[d->code].mnemonic, arity.required);
 }
 
 static bool read_types(IrReader *r, IrDraft *d)
@@ -418,12 +417,9 @@ static bool read_func(IrReader *r)
 IrFunc *ir_read(Arena *a, TypeTable *types, SymTable *syms, const SourceFile *file,
                 const IrLayoutText *layouts, DiagSink *diags)
 {
-    IrReader r = { .arena = a,
-                   .types = types,
-                   .syms = syms,
-                   .file = file,
-                   .layouts = layouts,
-                   .diags = diags };
+    IrReader r = {
+        .arena = a, .types = types, .syms = syms, .file = file, .layouts = layouts, .diags = diags
+    };
     r.fn = ir_func_new(a, types, syms, NULL);
     return read_func(&r) ? r.fn : NULL;
 }

@@ -330,7 +330,7 @@ typedef enum { FIELD_FLAG, FIELD_ENUM, FIELD_INT, FIELD_PERM, FIELD_TEXT } Field
 typedef struct Field {
     const char *name;
     FieldKind kind;
-    void *at;                  // bool, enum (by its int), int32_t or uint8_t; see `size`
+    void *at;  // bool, enum (by its int), int32_t or uint8_t; see `size`
     size_t size;
     const char *const *words;  // ENUM
     int64_t hi;                // ENUM: word count - 1; INT: largest value
@@ -368,9 +368,18 @@ static bool read_field(IrReader *r, IrDraft *d, const Field *f)
     return true;
 }
 
-#define FLAG(name, field)        { name, FIELD_FLAG, &(field), sizeof(field), NULL, 0 }
-#define ENUM(name, field, words) { name, FIELD_ENUM, &(field), sizeof(field), words, sizeof(words) / sizeof *(words) - 1 }
-#define INT(name, field, hi)     { name, FIELD_INT, &(field), sizeof(field), NULL, hi }
+#define FLAG(name, field)                                  \
+    {                                                      \
+        name, FIELD_FLAG, &(field), sizeof(field), NULL, 0 \
+    }
+#define ENUM(name, field, words)                                                            \
+    {                                                                                       \
+        name, FIELD_ENUM, &(field), sizeof(field), words, sizeof(words) / sizeof *(words)-1 \
+    }
+#define INT(name, field, hi)                               \
+    {                                                      \
+        name, FIELD_INT, &(field), sizeof(field), NULL, hi \
+    }
 
 /// The fields of this kind of attribute, then the two that every operation may have.
 static uint32_t attr_fields(IrDraft *d, Field *out)
@@ -424,9 +433,8 @@ bool ir_text_attrs(IrReader *r, IrDraft *d)
         while (i < count && !str_is(name, fields[i].name))
             i++;
         if (i == count)
-            return ir_text_fail(r, at, "'%s' has no attribute '%.*s'",
-                                ir_op_info[d->code].mnemonic, (int)name.len,
-                                name.len ? name.at : "");
+            return ir_text_fail(r, at, "'%s' has no attribute '%.*s'", ir_op_info[d->code].mnemonic,
+                                (int)name.len, name.len ? name.at : "");
         if (!read_field(r, d, &fields[i]))
             return false;
     } while (ir_text_accept(r, ','));

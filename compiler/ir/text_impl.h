@@ -42,11 +42,11 @@ typedef struct IrTypeText {
 /// What the reader knows of an operation before it can be made.
 typedef struct IrDraft {
     IrCode code;
-    uint32_t at;     ///< where the operation begins
+    uint32_t at;  ///< where the operation begins
     VEC(Sym) result_names;
     VEC(IrValue *) args;
     VEC(IrTypeText) types;
-    Str literal;     ///< CONST: as written
+    Str literal;  ///< CONST: as written
     IrAttr attr;
     uint32_t perm_count;
     int32_t smem;
@@ -61,7 +61,7 @@ void ir_text_lines(IrReader *r);   ///< skips newlines too
 char ir_text_peek(IrReader *r);    ///< the next character after blanks, without taking it
 bool ir_text_accept(IrReader *r, char c);
 bool ir_text_expect(IrReader *r, char c);
-Str ir_text_word(IrReader *r);     ///< an identifier; empty when there is none
+Str ir_text_word(IrReader *r);  ///< an identifier; empty when there is none
 bool ir_text_expect_word(IrReader *r, const char *word);
 bool ir_text_int(IrReader *r, int64_t lo, int64_t hi, int64_t *out);
 bool ir_text_enum(IrReader *r, const char *const *words, int count, int *out);

@@ -65,8 +65,7 @@ static bool define(IrVerifier *v, const IrOp *op, const IrValue *value)
         return ir_verify_fault(v, op, "value number %" PRIu32 " is not unique", value->id);
     v->defined[value->id] = v->visible[value->id] = true;
     if (value->type->kind == TYPE_VOID || value->type->kind == TYPE_ERROR)
-        return ir_verify_fault(v, op, "a value of type '%s'",
-                               type_text(v->fn->types, value->type));
+        return ir_verify_fault(v, op, "a value of type '%s'", type_text(v->fn->types, value->type));
     return check_layout(v, op, value);
 }
 

@@ -121,8 +121,8 @@ static bool check_cast(IrVerifier *v, const IrOp *op)
     const Type *from = op->args[0]->type, *to = op->results[0]->type;
     bool ok = type_same_shape(from, to);
     if (type_is_ptr(from))
-        ok = ok && (type_is_ptr(to) || type_is_bool(to) ||
-                    (type_is_int(to) && type_elem_bytes(to) == 8));
+        ok = ok &&
+             (type_is_ptr(to) || type_is_bool(to) || (type_is_int(to) && type_elem_bytes(to) == 8));
     else if (type_is_ptr(to))
         ok = ok && type_is_int(from);
     if (op->attr.round_to_zero)
@@ -181,8 +181,8 @@ static bool check_expand_dims(IrVerifier *v, const IrOp *op)
 static bool check_broadcast(IrVerifier *v, const IrOp *op)
 {
     const Type *from = op->args[0]->type, *to = op->results[0]->type;
-    bool ok = type_is_block(from) && type_rank(from) == type_rank(to) &&
-              type_elem(from) == type_elem(to);
+    bool ok =
+        type_is_block(from) && type_rank(from) == type_rank(to) && type_elem(from) == type_elem(to);
     for (unsigned k = 0; ok && k < from->rank; k++)
         ok = from->shape[k] == to->shape[k] || from->shape[k] == 1;
     return ok || bad_result(v, op);
@@ -199,8 +199,8 @@ static bool check_reshape(IrVerifier *v, const IrOp *op)
 static bool check_trans(IrVerifier *v, const IrOp *op)
 {
     const Type *from = op->args[0]->type, *to = op->results[0]->type;
-    bool ok = type_is_block(from) && type_rank(from) == type_rank(to) &&
-              type_elem(from) == type_elem(to);
+    bool ok =
+        type_is_block(from) && type_rank(from) == type_rank(to) && type_elem(from) == type_elem(to);
     uint32_t seen = 0;
     for (unsigned k = 0; ok && k < from->rank; k++) {
         unsigned axis = op->attr.perm[k];

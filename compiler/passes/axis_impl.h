@@ -59,8 +59,8 @@ typedef struct AxisRange {
 } AxisRange;
 
 AxisRange axis_type_range(const Type *t);
-/// The range of the exact result of an integer operation, not cut to the type; unknown when it might
-/// leave int64 or no rule covers it.
+/// The range of the exact result of an integer operation, not cut to the type; unknown when it
+/// might leave int64 or no rule covers it.
 AxisRange axis_exact_range(const IrOp *op, const AxisFacts *const *args);
 
 static inline AxisRange axis_range_of(const AxisFacts *f)

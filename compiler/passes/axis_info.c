@@ -141,8 +141,8 @@ static void run_loop(AxisInfo *info, const IrOp *op)
         for (uint32_t r = 0; r < op->regionc; r++)
             run_block(info, op->regions[r]);
         for (uint32_t i = 0; i < op->resultc; i++)
-            changed |= weaken(info, body->args[skip + i], body->last->args[i],
-                              round >= AXIS_MAX_ROUNDS);
+            changed |=
+                weaken(info, body->args[skip + i], body->last->args[i], round >= AXIS_MAX_ROUNDS);
     }
     for (uint32_t i = 0; i < op->resultc; i++)
         copy_facts(info, op->results[i], body->args[skip + i]);

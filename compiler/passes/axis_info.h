@@ -12,15 +12,15 @@ typedef struct AxisDim {
     int64_t contiguity;    ///< in each aligned group of so many, element j is the first plus j
     int64_t divisibility;  ///< divides the first element of each such group
     int64_t constancy;     ///< the elements of each aligned group of so many are equal
-    int64_t likely;        ///< contiguity if no arithmetic wraps: for choosing layouts, proves nothing
+    int64_t likely;  ///< contiguity if no arithmetic wraps: for choosing layouts, proves nothing
 } AxisDim;
 
 typedef struct AxisFacts {
-    uint8_t rank;          ///< of the value; `dim` has one entry for a scalar
+    uint8_t rank;  ///< of the value; `dim` has one entry for a scalar
     AxisDim *dim;
-    bool has_range;        ///< integers: every element is in [lo, hi]
+    bool has_range;  ///< integers: every element is in [lo, hi]
     int64_t lo, hi;
-    bool from_memory;      ///< depends on something that was loaded
+    bool from_memory;  ///< depends on something that was loaded
 } AxisFacts;
 
 typedef struct AxisInfo AxisInfo;

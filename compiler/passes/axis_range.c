@@ -92,7 +92,8 @@ static AxisRange quotient(IrCode code, AxisRange x, AxisRange y)
         return (AxisRange){ true, x.lo / y.lo + (x.lo > 0 && x.lo % y.lo != 0),
                             x.hi / y.lo + (x.hi > 0 && x.hi % y.lo != 0) };
     int64_t most = y.lo - 1;
-    return (AxisRange){ true, x.lo >= 0 ? 0 : axis_max(x.lo, -most), x.hi <= 0 ? 0 : axis_min(x.hi, most) };
+    return (AxisRange){ true, x.lo >= 0 ? 0 : axis_max(x.lo, -most),
+                        x.hi <= 0 ? 0 : axis_min(x.hi, most) };
 }
 
 /// By a constant below the width.

@@ -11,10 +11,10 @@
 
 typedef struct Rule {
     const IrOp *op;
-    const Type *type;            // of the result
+    const Type *type;  // of the result
     const AxisFacts *args[3];
     AxisFacts *out;
-    AxisRange exact;             // of the result before it wraps
+    AxisRange exact;  // of the result before it wraps
     bool cannot_wrap;
 } Rule;
 
@@ -225,8 +225,7 @@ static void pointer_add(const Rule *r, unsigned axis, AxisDim *d)
     int64_t by_pointer = axis_min(p->contiguity, o->constancy);
     d->contiguity = axis_max(by_offset, by_pointer);
     if (by_offset >= by_pointer)
-        d->divisibility =
-            axis_min(every(r, 0, axis), scaled(divisor(r, 1, axis, by_offset), unit));
+        d->divisibility = axis_min(every(r, 0, axis), scaled(divisor(r, 1, axis, by_offset), unit));
     else
         d->divisibility =
             axis_min(divisor(r, 0, axis, by_pointer), scaled(every(r, 1, axis), unit));
@@ -235,30 +234,14 @@ static void pointer_add(const Rule *r, unsigned axis, AxisDim *d)
 
 typedef void DimRule(const Rule *r, unsigned axis, AxisDim *d);
 static DimRule *const dim_rules[IR_CODE_COUNT] = {
-    [IR_ADD] = add,
-    [IR_SUB] = add,
-    [IR_MUL] = multiply,
-    [IR_IDIV] = divide,
-    [IR_CDIV] = divide,
-    [IR_REM] = remainder_of,
-    [IR_SHL] = shift_left,
-    [IR_SHR] = shift_right,
-    [IR_AND] = bit_and,
-    [IR_OR] = bit_or,
-    [IR_XOR] = bit_or,
-    [IR_EQ] = compare,
-    [IR_NE] = compare,
-    [IR_LT] = compare,
-    [IR_LE] = compare,
-    [IR_GT] = compare,
-    [IR_GE] = compare,
-    [IR_SELECT] = choose,
-    [IR_MAX] = either,
-    [IR_MIN] = either,
-    [IR_NEG] = keep_divisor,
-    [IR_ABS] = keep_divisor,
-    [IR_CAST] = cast,
-    [IR_PTR_ADD] = pointer_add,
+    [IR_ADD] = add,          [IR_SUB] = add,         [IR_MUL] = multiply,
+    [IR_IDIV] = divide,      [IR_CDIV] = divide,     [IR_REM] = remainder_of,
+    [IR_SHL] = shift_left,   [IR_SHR] = shift_right, [IR_AND] = bit_and,
+    [IR_OR] = bit_or,        [IR_XOR] = bit_or,      [IR_EQ] = compare,
+    [IR_NE] = compare,       [IR_LT] = compare,      [IR_LE] = compare,
+    [IR_GT] = compare,       [IR_GE] = compare,      [IR_SELECT] = choose,
+    [IR_MAX] = either,       [IR_MIN] = either,      [IR_NEG] = keep_divisor,
+    [IR_ABS] = keep_divisor, [IR_CAST] = cast,       [IR_PTR_ADD] = pointer_add,
 };
 
 static bool is_integral(const Type *t)
@@ -387,7 +370,9 @@ static void run(Rule *r)
     case IR_BROADCAST: broadcast(r); break;
     case IR_RESHAPE: reshape(r); break;
     case IR_TRANS: trans(r); break;
-    case IR_CONVERT: memcpy(r->out->dim, r->args[0]->dim, r->out->rank * sizeof *r->out->dim); break;
+    case IR_CONVERT:
+        memcpy(r->out->dim, r->args[0]->dim, r->out->rank * sizeof *r->out->dim);
+        break;
     case IR_BITCAST: break;
     default:
         if (ir_op_info[r->op->code].cls == OPCLASS_ELEMENTWISE)

@@ -231,17 +231,19 @@ static IrValue *select_rules(Fold *f, IrOp *op)
 
 static int fraction_bits(const Type *t)
 {
-    static const int bits[SCALAR_COUNT] = { [SCALAR_E4M3] = 3,  [SCALAR_E5M2] = 2,
-                                            [SCALAR_F16] = 10,  [SCALAR_BF16] = 7,
-                                            [SCALAR_F32] = 23,  [SCALAR_F64] = 52 };
+    static const int bits[SCALAR_COUNT] = {
+        [SCALAR_E4M3] = 3, [SCALAR_E5M2] = 2, [SCALAR_F16] = 10,
+        [SCALAR_BF16] = 7, [SCALAR_F32] = 23, [SCALAR_F64] = 52
+    };
     return bits[type_scalar_kind(t)];
 }
 
 static int exponent_bits(const Type *t)
 {
-    static const int bits[SCALAR_COUNT] = { [SCALAR_E4M3] = 4,  [SCALAR_E5M2] = 5,
-                                            [SCALAR_F16] = 5,   [SCALAR_BF16] = 8,
-                                            [SCALAR_F32] = 8,   [SCALAR_F64] = 11 };
+    static const int bits[SCALAR_COUNT] = {
+        [SCALAR_E4M3] = 4, [SCALAR_E5M2] = 5, [SCALAR_F16] = 5,
+        [SCALAR_BF16] = 8, [SCALAR_F32] = 8,  [SCALAR_F64] = 11
+    };
     return bits[type_scalar_kind(t)];
 }
 

@@ -156,8 +156,7 @@ static bool eval_float(ScalarKind kind, const IrOp *op, const double *x, double 
             *out = smaller(larger(a, b, propagate), x[2], propagate);
         break;
     case IR_FMA:
-        *out = kind == SCALAR_F64 ? fma(a, b, x[2])
-                                  : (double)fmaf((float)a, (float)b, (float)x[2]);
+        *out = kind == SCALAR_F64 ? fma(a, b, x[2]) : (double)fmaf((float)a, (float)b, (float)x[2]);
         break;
     default: return false;
     }
@@ -210,8 +209,8 @@ static bool eval_cast(const IrOp *op, IrConst x, IrConst *out)
     } else if (type_is_int(to)) {
         *out = (IrConst){ .i = x.is_float ? float_to_int(kind, x.f) : ir_wrap_int(kind, x.i) };
     } else if (x.is_float) {
-        *out = (IrConst){ .is_float = true,
-                          .f = ir_round_float(kind, x.f, op->attr.round_to_zero) };
+        *out =
+            (IrConst){ .is_float = true, .f = ir_round_float(kind, x.f, op->attr.round_to_zero) };
     } else {
         double v = ir_float_of_int(type_is_fp8(to) ? SCALAR_F32 : kind, x.i, !type_is_signed(from));
         *out = (IrConst){ .is_float = true, .f = ir_round_float(kind, v, false) };
@@ -233,7 +232,8 @@ static bool eval_bitcast(const IrOp *op, IrConst x, IrConst *out)
 static bool eval_numbers(const IrOp *op, const IrConst *x, IrConst *out)
 {
     const Type *type = op->args[0]->type;
-    bool to_bool = ir_op_info[op->code].rule == RULE_CMP2 || ir_op_info[op->code].rule == RULE_FPRED;
+    bool to_bool =
+        ir_op_info[op->code].rule == RULE_CMP2 || ir_op_info[op->code].rule == RULE_FPRED;
     if (type_is_ptr(type) || type_is_fp8(type))
         return false;
     *out = (IrConst){ .i = 0 };

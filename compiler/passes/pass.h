@@ -12,11 +12,11 @@ struct LayoutTable;
 struct Target;
 
 typedef struct PassCtx {
-    Arena *arena;                  ///< for what a pass needs; lives as long as the function's
+    Arena *arena;  ///< for what a pass needs; lives as long as the function's
     DiagSink *diags;
-    struct LayoutTable *layouts;   ///< NULL: only TILE passes run
-    const struct Target *target;   ///< NULL: only TILE passes run
-    bool verify_each;              ///< ir_verify after every pass
+    struct LayoutTable *layouts;  ///< NULL: only TILE passes run
+    const struct Target *target;  ///< NULL: only TILE passes run
+    bool verify_each;             ///< ir_verify after every pass
     /// Called after every pass when not NULL. `ordinal` is 1 for the first row of that name.
     void (*dump_after)(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn);
     void *dump_cx;
@@ -36,8 +36,8 @@ typedef struct PassInfo {
 /// The rows of passes.def, ended by one without a name.
 extern const PassInfo pass_info[];
 
-/// Runs every pass whose level is from `first` to `last`, in order. False as soon as one reported an
-/// error or left invalid IR (an internal diagnostic that names it).
+/// Runs every pass whose level is from `first` to `last`, in order. False as soon as one reported
+/// an error or left invalid IR (an internal diagnostic that names it).
 bool pass_run_all(PassCtx *cx, IrFunc *fn, PassLevel first, PassLevel last);
 
 /// Runs one pass, whatever its level. The name must be one of passes.def (pass_find).

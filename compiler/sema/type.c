@@ -9,7 +9,8 @@
 
 const ScalarInfo scalar_info[SCALAR_COUNT] = {
 #define SCALAR(ID, name, long_name, sig, bits, cls, cuda, c, newt, ir) \
-    [SCALAR_##ID] = { name, long_name, sig, bits, ((bits) + 7) / 8, SCLASS_##cls, cuda, c, #newt, ir },
+    [SCALAR_##                                                         \
+        ID] = { name, long_name, sig, bits, ((bits) + 7) / 8, SCLASS_##cls, cuda, c, #newt, ir },
 #include "types.def"
 #undef SCALAR
 };
@@ -105,8 +106,8 @@ const Type *type_scalar(TypeTable *t, ScalarKind k)
 const Type *type_ptr(TypeTable *t, const Type *pointee, bool is_const)
 {
     assert(pointee->kind == TYPE_SCALAR);
-    return intern(
-        t, &(Type){ .kind = TYPE_PTR, .is_const = is_const, .elem = pointee, .numel = 1 });
+    return intern(t,
+                  &(Type){ .kind = TYPE_PTR, .is_const = is_const, .elem = pointee, .numel = 1 });
 }
 
 const Type *type_block(TypeTable *t, const Type *elem, unsigned rank, const int32_t *shape)

@@ -3,11 +3,11 @@
 #define NEWT_TESTS_UNIT_IR_CASE_H
 #include "ir/ir.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
 #include <string.h>
+#include <cmocka.h>
 
 typedef struct IrCase {
     Arena arena;

@@ -1,4 +1,5 @@
-/// ir_eval.h - runs integer IR on numbers, element by element: what facts about it are held against.
+/// ir_eval.h - runs integer IR on numbers, element by element: what facts about it are held
+/// against.
 ///
 /// Written from the language reference and independent of the fold pass. Pointers are byte
 /// addresses. Division by zero ends the run (its result is the hardware's choice).
@@ -7,7 +8,7 @@
 #include "ir/ir.h"
 
 typedef struct IrEval {
-    int64_t **value;        ///< by value id: numel elements; the caller fills in the parameters
+    int64_t **value;  ///< by value id: numel elements; the caller fills in the parameters
     Arena *arena;
     int64_t program_id;
     /// Called for every value each time it is computed.

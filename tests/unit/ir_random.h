@@ -25,7 +25,8 @@ typedef struct Maker {
     VEC(IrValue *) values;  // visible ones
 } Maker;
 
-static const ScalarKind maker_kinds[] = { SCALAR_I8, SCALAR_U8, SCALAR_I16, SCALAR_I32, SCALAR_I64 };
+static const ScalarKind maker_kinds[] = { SCALAR_I8, SCALAR_U8, SCALAR_I16, SCALAR_I32,
+                                          SCALAR_I64 };
 
 static const Type *any_scalar(Maker *m)
 {
@@ -50,15 +51,17 @@ static inline IrValue *any_of_type(Maker *m, const Type *t)
 
 static inline int64_t any_number(Maker *m)
 {
-    static const int64_t nice[] = { 0, 1, 2, 3, 4, 5, 8, 16, 32, 64, 127, -1, -4, -8, -128, 7, 15, 12, -16 };
+    static const int64_t nice[] = { 0,   1,  2,  3,  4,    5, 8,  16, 32, 64,
+                                    127, -1, -4, -8, -128, 7, 15, 12, -16 };
     return nice[pick(&m->random, sizeof nice / sizeof *nice)];
 }
 
 static inline IrValue *make_binary(Maker *m)
 {
-    static const IrCode codes[] = { IR_ADD, IR_ADD, IR_ADD, IR_SUB, IR_MUL, IR_MUL, IR_IDIV, IR_REM,
-                                    IR_CDIV, IR_AND, IR_OR, IR_XOR, IR_SHL, IR_SHR, IR_MAX, IR_MIN,
-                                    IR_LT, IR_LE, IR_GT, IR_GE, IR_EQ, IR_NE };
+    static const IrCode codes[] = { IR_ADD,  IR_ADD, IR_ADD,  IR_SUB, IR_MUL, IR_MUL,
+                                    IR_IDIV, IR_REM, IR_CDIV, IR_AND, IR_OR,  IR_XOR,
+                                    IR_SHL,  IR_SHR, IR_MAX,  IR_MIN, IR_LT,  IR_LE,
+                                    IR_GT,   IR_GE,  IR_EQ,   IR_NE };
     IrValue *x = any_value(m);
     IrValue *y = any_of_type(m, x->type);
     if (!type_is_int(x->type))
@@ -71,7 +74,8 @@ static inline IrValue *make_binary(Maker *m)
 
 static inline IrValue *make_shape(Maker *m)
 {
-    static const int32_t shapes[][2] = { { 4, 8 }, { 8, 4 }, { 2, 16 }, { 16, 2 }, { 1, 32 }, { 32, 1 } };
+    static const int32_t shapes[][2] = { { 4, 8 },  { 8, 4 },  { 2, 16 },
+                                         { 16, 2 }, { 1, 32 }, { 32, 1 } };
     TypeTable *types = m->b.fn->types;
     IrValue *x = any_value(m);
     const Type *t = x->type;

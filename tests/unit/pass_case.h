@@ -11,7 +11,6 @@ typedef struct PassCase {
     const char *name, *params, *body, *want;
 } PassCase;
 
-
 static inline const char *pass_case_func(IrCase *c, const PassCase *t, const char *body)
 {
     return arena_printf(&c->arena, "func @f(%s) {\n%sreturn\n}\n", t->params, body);
@@ -42,14 +41,14 @@ static inline void pass_case_check(const PassCase *t, const char *passes)
     ir_case_free(&c);
 }
 
-#define PASS_CASE_MAIN(group, cases, check)                                                 \
-    int main(void)                                                                          \
-    {                                                                                       \
-        struct CMUnitTest tests[sizeof(cases) / sizeof *(cases)];                           \
-        for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                        \
-            tests[i] = (struct CMUnitTest){ (cases)[i].name, check, NULL, NULL,             \
-                                            (void *)&(cases)[i] };                          \
-        return cmocka_run_group_tests_name(group, tests, NULL, NULL);                       \
+#define PASS_CASE_MAIN(group, cases, check)                                                     \
+    int main(void)                                                                              \
+    {                                                                                           \
+        struct CMUnitTest tests[sizeof(cases) / sizeof *(cases)];                               \
+        for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                            \
+            tests[i] =                                                                          \
+                (struct CMUnitTest){ (cases)[i].name, check, NULL, NULL, (void *)&(cases)[i] }; \
+        return cmocka_run_group_tests_name(group, tests, NULL, NULL);                           \
     }
 
 #endif

@@ -16,13 +16,14 @@ typedef struct FactCase {
     const char *want;         // per axis "contiguity divisibility constancy"
 } FactCase;
 
-#define OFFSETS                                                          \
-    "%pid = program_id {axis=0} : i32\n%b = const 1024 : i32\n"          \
-    "%s = mul %pid, %b : i32\n%r = arange 0, 1024 : (1024) i32\n"        \
+#define OFFSETS                                                   \
+    "%pid = program_id {axis=0} : i32\n%b = const 1024 : i32\n"   \
+    "%s = mul %pid, %b : i32\n%r = arange 0, 1024 : (1024) i32\n" \
     "%s1 = splat %s : (1024) i32\n%offs = add %s1, %r : (1024) i32\n"
 
 static const FactCase fact_cases[] = {
-    { "offsets_of_a_program", "func @f() {\n" OFFSETS "%it = neg %pid : i32\nreturn\n}\n", "1 1 1" },
+    { "offsets_of_a_program", "func @f() {\n" OFFSETS "%it = neg %pid : i32\nreturn\n}\n",
+      "1 1 1" },
     { "contiguous_pointers",
       "func @f(%p: *fp32 {divisor=16}) {\n" OFFSETS
       "%q = splat %p : (1024) *fp32\n%it = ptr_add %q, %offs : (1024) *fp32\nreturn\n}\n",
@@ -71,14 +72,13 @@ static const FactCase fact_cases[] = {
       "func @f(%n: i32 {range=[0, 1000]}) {\n%r = arange 0, 64 : (64) i32\n"
       "%m = splat %n : (64) i32\n%it = add %r, %m : (64) i32\nreturn\n}\n",
       "64 1 1" },
-    { "widened_offsets",
-      "func @f() {\n" OFFSETS "%it = cast %offs : (1024) i64\nreturn\n}\n", "1024 1024 1" },
+    { "widened_offsets", "func @f() {\n" OFFSETS "%it = cast %offs : (1024) i64\nreturn\n}\n",
+      "1024 1024 1" },
     { "transposed",
       "func @f() {\n%i = arange 0, 8 : (8) i32\n%i1 = expand_dims %i {axis=1} : (8, 1) i32\n"
       "%i2 = broadcast %i1 : (8, 4) i32\n%it = trans %i2 {perm=[1, 0]} : (4, 8) i32\nreturn\n}\n",
       "1 1 4, 8 1099511627776 1" },
-    { "loaded_offsets",
-      "func @f(%p: (8) *i32) {\n%it = load %p : (8) i32\nreturn\n}\n", "1 1 1" },
+    { "loaded_offsets", "func @f(%p: (8) *i32) {\n%it = load %p : (8) i32\nreturn\n}\n", "1 1 1" },
 };
 
 static const IrValue *find_in(const IrBlock *b, Sym name)

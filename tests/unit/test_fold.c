@@ -100,9 +100,9 @@ static const char *const_body(IrCase *c, const ConstCase *t)
 {
     const char *b = t->b ? arena_printf(&c->arena, "%%b = const %s : %s\n", t->b, t->type) : "";
     const char *d = t->c ? arena_printf(&c->arena, "%%c = const %s : %s\n", t->c, t->type) : "";
-    return arena_printf(&c->arena, "%%a = const %s : %s\n%s%s%%r = %s %%a%s%s : %s\nstore %%p, %%r\n",
-                        t->a, t->type, b, d, t->op, t->b ? ", %b" : "", t->c ? ", %c" : "",
-                        t->result_type);
+    return arena_printf(
+        &c->arena, "%%a = const %s : %s\n%s%s%%r = %s %%a%s%s : %s\nstore %%p, %%r\n", t->a,
+        t->type, b, d, t->op, t->b ? ", %b" : "", t->c ? ", %c" : "", t->result_type);
 }
 
 static void constants_are_computed_as_at_run_time(void **state)
@@ -122,11 +122,14 @@ static void constants_are_computed_as_at_run_time(void **state)
     }
 }
 
-#define UNCHANGED(name, params, body) { name, params, body, body }
+#define UNCHANGED(name, params, body) \
+    {                                 \
+        name, params, body, body      \
+    }
 
 static const PassCase cases[] = {
-    { "int_plus_zero", "%p: *i32, %n: i32", "%z = const 0 : i32\n%a = add %z, %n : i32\nstore %p, %a\n",
-      "store %p, %n\n" },
+    { "int_plus_zero", "%p: *i32, %n: i32",
+      "%z = const 0 : i32\n%a = add %z, %n : i32\nstore %p, %a\n", "store %p, %n\n" },
     UNCHANGED("float_plus_zero_stays", "%p: *fp32, %n: fp32",
               "%z = const 0.0 : fp32\n%a = add %n, %z : fp32\nstore %p, %a\n"),
     { "float_plus_negative_zero", "%p: *fp32, %n: fp32",
@@ -139,7 +142,8 @@ static const PassCase cases[] = {
               "%z = const 0.0 : fp32\n%a = mul %n, %z : fp32\nstore %p, %a\n"),
     UNCHANGED("float_minus_itself_stays", "%p: *fp32, %n: fp32",
               "%a = sub %n, %n : fp32\nstore %p, %a\n"),
-    { "int_times_zero", "%p: *i32, %n: i32", "%z = const 0 : i32\n%a = mul %n, %z : i32\nstore %p, %a\n",
+    { "int_times_zero", "%p: *i32, %n: i32",
+      "%z = const 0 : i32\n%a = mul %n, %z : i32\nstore %p, %a\n",
       "%z = const 0 : i32\nstore %p, %z\n" },
     { "constants_of_sums_meet", "%p: *i8, %n: i8",
       "%x = const 100 : i8\n%a = add %n, %x : i8\n%b = add %a, %x : i8\nstore %p, %b\n",
@@ -152,12 +156,14 @@ static const PassCase cases[] = {
       "%x = const 3 : i32\n%a = gt %n, %x : i1\nstore %p, %a\n" },
     { "int_equals_itself", "%p: *i1, %n: i32", "%a = le %n, %n : i1\nstore %p, %a\n",
       "%a = const true : i1\nstore %p, %a\n" },
-    UNCHANGED("float_may_not_equal_itself", "%p: *i1, %n: fp32", "%a = eq %n, %n : i1\nstore %p, %a\n"),
+    UNCHANGED("float_may_not_equal_itself", "%p: *i1, %n: fp32",
+              "%a = eq %n, %n : i1\nstore %p, %a\n"),
     { "unsigned_is_not_below_zero", "%p: *i1, %n: u32",
       "%z = const 0 : u32\n%a = lt %n, %z : i1\nstore %p, %a\n",
       "%a = const false : i1\nstore %p, %a\n" },
     { "not_of_int_comparison", "%p: *i1, %n: i32, %m: i32",
-      "%a = lt %n, %m : i1\n%b = not %a : i1\nstore %p, %b\n", "%b = ge %n, %m : i1\nstore %p, %b\n" },
+      "%a = lt %n, %m : i1\n%b = not %a : i1\nstore %p, %b\n",
+      "%b = ge %n, %m : i1\nstore %p, %b\n" },
     UNCHANGED("not_of_float_comparison_stays", "%p: *i1, %n: fp32, %m: fp32",
               "%a = lt %n, %m : i1\n%b = not %a : i1\nstore %p, %b\n"),
     { "truth_of_a_converted_bool", "%p: *i1, %c: i1",

@@ -10,17 +10,16 @@ static const RoundTrip round_trips[] = {
     { "parameter_facts",
       "func @f(%x.0: *const fp32 {index=2, divisor=16}, %n.1: i32 {range=[-3, 100]}, %y.2: *fp16 "
       "{const}) num_warps=8 num_stages=3 smem=1024 index64 {\n    return\n}\n" },
-    { "constants",
-      "func @f() num_warps=4 num_stages=1 {\n"
-      "    %0 = const -7 : i32\n"
-      "    %1 = const true : (4) i1\n"
-      "    %2 = const 18446744073709551615 : u64\n"
-      "    %3 = const 0.1 : fp64\n"
-      "    %4 = const -0.0 : fp16\n"
-      "    %5 = const inf : bf16\n"
-      "    %6 = const nan : fp32\n"
-      "    return\n"
-      "}\n" },
+    { "constants", "func @f() num_warps=4 num_stages=1 {\n"
+                   "    %0 = const -7 : i32\n"
+                   "    %1 = const true : (4) i1\n"
+                   "    %2 = const 18446744073709551615 : u64\n"
+                   "    %3 = const 0.1 : fp64\n"
+                   "    %4 = const -0.0 : fp16\n"
+                   "    %5 = const inf : bf16\n"
+                   "    %6 = const nan : fp32\n"
+                   "    return\n"
+                   "}\n" },
     { "load_with_mask_and_other",
       "func @f(%p.0: *fp32, %m.1: i1, %o.2: fp32) num_warps=4 num_stages=1 {\n"
       "    %v.3 = load %p.0, mask=%m.1, other=%o.2 {cache=cg, evict=first, volatile} : fp32\n"
@@ -28,16 +27,15 @@ static const RoundTrip round_trips[] = {
       "    %old.4 = atomic_rmw %p.0, %v.3 {kind=add, order=acq_rel, scope=gpu} : fp32\n"
       "    return\n"
       "}\n" },
-    { "shapes_and_reductions",
-      "func @f() num_warps=4 num_stages=1 {\n"
-      "    %0 = arange 0, 16 : (16) i32\n"
-      "    %1 = expand_dims %0 {axis=1} : (16, 1) i32\n"
-      "    %2 = broadcast %1 : (16, 8) i32\n"
-      "    %3 = trans %2 {perm=[1, 0]} : (8, 16) i32\n"
-      "    %4 = reduce %3 {kind=sum, axis=0, tie_break_left} : (16) i32\n"
-      "    %5 = cast %4 {rtz} : (16) fp16\n"
-      "    return\n"
-      "}\n" },
+    { "shapes_and_reductions", "func @f() num_warps=4 num_stages=1 {\n"
+                               "    %0 = arange 0, 16 : (16) i32\n"
+                               "    %1 = expand_dims %0 {axis=1} : (16, 1) i32\n"
+                               "    %2 = broadcast %1 : (16, 8) i32\n"
+                               "    %3 = trans %2 {perm=[1, 0]} : (8, 16) i32\n"
+                               "    %4 = reduce %3 {kind=sum, axis=0, tie_break_left} : (16) i32\n"
+                               "    %5 = cast %4 {rtz} : (16) fp16\n"
+                               "    return\n"
+                               "}\n" },
     { "control",
       "func @f(%n.0: i32) num_warps=4 num_stages=1 {\n"
       "    %1 = const 0 : i32\n"
@@ -95,15 +93,15 @@ static const Fault faults[] = {
     { "too_many_operands", "func @f(%p: i32) {\n  %1 = neg %p, %p : i32\n}\n",
       "2:16: 'neg' takes 1 operands\n" },
     { "result_count", "func @f(%p: i32) {\n  neg %p\n}\n", "2:3: 'neg' has 1 results\n" },
-    { "shape_not_power_of_two", "func @f(%p: (3) i32) {\n}\n",
-      "1:13: not the shape of a block\n" },
+    { "shape_not_power_of_two", "func @f(%p: (3) i32) {\n}\n", "1:13: not the shape of a block\n" },
     { "block_too_large", "func @f(%p: (1048576, 2) i32) {\n}\n",
       "1:13: not the shape of a block\n" },
     { "constant_of_wrong_type", "func @f() {\n  %1 = const 1.5 : i32\n}\n",
       "2:14: '1.5' is not a constant of type 'int32'\n" },
     { "integer_out_of_range", "func @f() num_warps=5000 {\n}\n",
       "1:21: expected an integer from 0 to 1024\n" },
-    { "perm_of_other_rank", "func @f(%p: (4, 2) i32) {\n  %1 = trans %p {perm=[1]} : (2, 4) i32\n}\n",
+    { "perm_of_other_rank",
+      "func @f(%p: (4, 2) i32) {\n  %1 = trans %p {perm=[1]} : (2, 4) i32\n}\n",
       "2:3: perm has 1 entries for 2 axes\n" },
     { "no_layouts_here", "func @f(%p: (4) i32 @[reg=[]]) {\n}\n",
       "1:21: layouts are not read here\n" },
@@ -141,7 +139,10 @@ static void hints_survive_without_numbers(void **state)
     ir_case_free(&c);
 }
 
-enum { ROUND_TRIPS = sizeof round_trips / sizeof *round_trips, FAULTS = sizeof faults / sizeof *faults };
+enum {
+    ROUND_TRIPS = sizeof round_trips / sizeof *round_trips,
+    FAULTS = sizeof faults / sizeof *faults
+};
 
 int main(void)
 {

@@ -1,8 +1,7 @@
 // test_licm.c - what a loop does not change moves in front of it.
 #include "pass_case.h"
 
-#define LOOP(before, inside) \
-    before "for %n, %n, %n (%i: i32) {\n" inside "yield\n}\n"
+#define LOOP(before, inside) before "for %n, %n, %n (%i: i32) {\n" inside "yield\n}\n"
 
 static const PassCase cases[] = {
     { "invariant_chain", "%p: *i32, %n: i32",

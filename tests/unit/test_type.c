@@ -1,9 +1,9 @@
 // test_type.c - interning, texts and classes of types.
 #include "sema/type.h"
 
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <setjmp.h>
 #include <cmocka.h>
 
 static int setup(void **state)
@@ -33,7 +33,8 @@ static void many_types_stay_one(void **state)
     const Type *made[15][17];
     for (int k = 0; k < SCALAR_COUNT; k++)
         for (int bits = 0; bits <= 16; bits++)
-            made[k][bits] = type_block(t, type_scalar(t, (ScalarKind)k), 1, (int32_t[]){ 1 << bits });
+            made[k][bits] =
+                type_block(t, type_scalar(t, (ScalarKind)k), 1, (int32_t[]){ 1 << bits });
     for (int k = 0; k < SCALAR_COUNT; k++)
         for (int bits = 0; bits <= 16; bits++)
             assert_ptr_equal(made[k][bits], type_block(t, type_scalar(t, (ScalarKind)k), 1,

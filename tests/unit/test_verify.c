@@ -8,12 +8,16 @@ typedef struct VerifyCase {
 } VerifyCase;
 
 static const VerifyCase cases[] = {
-    { "sound_loop", "%n: i32", "%z = const 0 : i32\n"
-      "%s = for %z, %n, %z, %z : i32 (%i: i32, %a: i32) {\n %b = add %a, %i : i32\n yield %b\n}\n", "" },
+    { "sound_loop", "%n: i32",
+      "%z = const 0 : i32\n"
+      "%s = for %z, %n, %z, %z : i32 (%i: i32, %a: i32) {\n %b = add %a, %i : i32\n yield %b\n}\n",
+      "" },
     { "sound_memory", "%p: *fp32, %n: i32",
       "%o = arange 0, 8 : (8) i32\n%n8 = splat %n : (8) i32\n%m = lt %o, %n8 : (8) i1\n"
-      "%q = splat %p : (8) *fp32\n%a = ptr_add %q, %o : (8) *fp32\n%v = load %a, mask=%m : (8) fp32\n"
-      "store %a, %v, mask=%m\n", "" },
+      "%q = splat %p : (8) *fp32\n%a = ptr_add %q, %o : (8) *fp32\n%v = load %a, mask=%m : (8) "
+      "fp32\n"
+      "store %a, %v, mask=%m\n",
+      "" },
     { "operand_types_differ", "%a: i32, %b: i64", "%c = add %a, %b : i32\n",
       "add: operand 1 has type 'int64'" },
     { "result_type_differs", "%a: i32", "%c = add %a, %a : i64\n",
@@ -82,7 +86,8 @@ static const VerifyCase cases[] = {
     { "if_yields_differ", "%a: i1, %b: i32",
       "%r = if %a : i32 {\n yield %b\n} else {\n yield %a\n}\n",
       "if: yielded value 0 differs from the result" },
-    { "no_yield", "%a: i1", "if %a {\n} else {\n yield\n}\n", "if: the block does not end with 'yield'" },
+    { "no_yield", "%a: i1", "if %a {\n} else {\n yield\n}\n",
+      "if: the block does not end with 'yield'" },
     { "yield_inside", "%a: i1", "if %a {\n yield\n yield\n} else {\n yield\n}\n",
       "yield: it stands inside a block" },
     { "inner_value_escapes", "%a: i1, %b: i32",
@@ -97,8 +102,8 @@ static void check_verify(void **state)
     const VerifyCase *t = *state;
     IrCase c;
     ir_case_init(&c);
-    IrFunc *fn = ir_case_read(&c, arena_printf(&c.arena, "func @f(%s) {\n%sreturn\n}\n", t->params,
-                                               t->body));
+    IrFunc *fn = ir_case_read(
+        &c, arena_printf(&c.arena, "func @f(%s) {\n%sreturn\n}\n", t->params, t->body));
     if (!fn)
         fail_msg("%s", ir_case_diags(&c));
     assert_int_equal(ir_verify(fn, &c.diags), *t->want == 0);
@@ -141,7 +146,8 @@ int main(void)
 {
     struct CMUnitTest tests[CASES + 2];
     for (size_t i = 0; i < CASES; i++)
-        tests[i] = (struct CMUnitTest){ cases[i].name, check_verify, NULL, NULL, (void *)&cases[i] };
+        tests[i] =
+            (struct CMUnitTest){ cases[i].name, check_verify, NULL, NULL, (void *)&cases[i] };
     tests[CASES] = (struct CMUnitTest)cmocka_unit_test(a_constant_fits_its_type);
     tests[CASES + 1] = (struct CMUnitTest)cmocka_unit_test(layouts_are_all_there_or_none);
     return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
