@@ -28,7 +28,7 @@ static void hostc_params(HostEmit *e)
         if (p->type->kind == TYPE_PTR)
             buf_line(e->out, "%sconst %s = (unsigned char *)(uintptr_t)(const void *)args->%s;", type, name, field);
         else if (type_is_float(p->type) || type_is_fp8(p->type))
-            buf_line(e->out, "const %s %s = nth_load_%s((const unsigned char *)&args->%s);", type, name, host_suffix(p->type),
+            buf_line(e->out, "%s const %s = nth_load_%s((const unsigned char *)&args->%s);", type, name, host_suffix(p->type),
                      field);
         else
             buf_line(e->out, "const %s %s = (%s)args->%s;", type, name, type, field);

@@ -78,7 +78,7 @@ static const IrOp *host_group(HostEmit *e, const IrOp *first)
     HostCoords none = { 0 };
     for (const IrOp *op = first; op != last->next; op = op->next) {
         if (op->resultc == 1 && !type_is_block(op->results[0]->type))
-            buf_line(e->out, "const %s %s = %s;", host_ctype(op->results[0]->type), host_name(e, op->results[0]),
+            buf_line(e->out, "%s const %s = %s;", host_ctype(op->results[0]->type), host_name(e, op->results[0]),
                      host_compute(e, op, &none));
         else if (op->mark && op->resultc && e->values[op->results[0]->id].place == PLACE_ARRAY)
             host_declare_array(e, host_name(e, op->results[0]), op->results[0]->type);
@@ -263,7 +263,7 @@ static void host_single(HostEmit *e, const IrOp *op)
     } else if (cls == OPCLASS_DEBUG) {
         return;  // one thread runs a program: it needs no barrier; asserts are a debug build's
     } else if (out && !type_is_block(out->type)) {
-        buf_line(e->out, "const %s %s = %s;", host_ctype(out->type), host_name(e, out), host_compute(e, op, &none));
+        buf_line(e->out, "%s const %s = %s;", host_ctype(out->type), host_name(e, out), host_compute(e, op, &none));
     } else if (out && e->values[out->id].place == PLACE_ARRAY) {
         host_declare_array(e, host_name(e, out), out->type);
         host_open_loops(e, out->type);
