@@ -225,7 +225,8 @@ static IrValue *along(Lower *cx, IrReduceKind kind, IrValue *x, unsigned axis)
 {
     if (!type_is_block(x->type))
         return x;
-    return lower_broadcast_to(cx, lower_reduce(cx, kind, x, (int)axis, true), x->type, lower_builder(cx)->span);
+    IrValue *v = lower_reduce(cx, kind, x, (int)axis, type_rank(x->type) > 1);
+    return lower_broadcast_to(cx, v, x->type, lower_builder(cx)->span);
 }
 
 // Computed in fp32 (fp64 stays): max and exp of 16-bit floats give fp32 anyway.

@@ -201,6 +201,8 @@ static bool tuple_index(Lower *cx, const AstNode *n, int64_t *out)
     if (v.kind == VAL_VALUE)
         lower_error(cx, DIAG_NOT_CONSTEXPR, n->span, "the index of a tuple must be a compile-time constant; '%s' is a run-time %s",
                     lower_source(cx, n->span), lower_text(cx, v));
+    else if (v.kind == VAL_CONST && v.c.kind == CONST_INT)
+        lower_error(cx, DIAG_BAD_VALUE, n->span, "index %s is outside every tuple", lower_source(cx, n->span));
     else if (v.kind != VAL_ERROR)
         lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "the index of a tuple must be an int, got %s", lower_text(cx, v));
     return false;

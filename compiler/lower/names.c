@@ -35,7 +35,8 @@ static void collect_target(Collector *c, const AstNode *target)
     if (target->kind != AST_NAME)
         return;
     Sym name = ast_name(target)->name;
-    Slot *s = &c->cx->frame->slots.at[lower_slot_of(c->cx, name)];
+    uint32_t slot = lower_slot_of(c->cx, name);  // may move the slots
+    Slot *s = &c->cx->frame->slots.at[slot];
     if (s->stamp == c->stamp)
         return;
     s->stamp = c->stamp;
