@@ -8,8 +8,7 @@
 ///
 ///     shared    scratch is written only when nobody can still be reading what overlaps it
 ///     global    accesses of one program through one pointer parameter take effect in program
-///     order;
-///               same-thread pairs are in order by themselves, disjoint ones need none
+///               order; pairs of one thread are in order anyway, disjoint ones need none
 ///
 /// The walk carries the accesses since the last barrier on any path. At a loop's end they come back
 /// as accesses of an earlier iteration. A barrier that a loop's body needs against what stands

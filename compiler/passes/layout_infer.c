@@ -5,13 +5,11 @@
 /// by rounds of, in this order of preference:
 ///
 ///     forward    loads have their anchors, results follow the first operand that is decided,
-///     carried
-///                values follow what the loop yields
+///                carried values follow what the loop yields
 ///     initial    a carried value follows its initial value
 ///     backward   what a decided operation needs is asked of its undecided operands, through
-///     flexible
-///                ones too (a pointer carried by a loop follows the load that uses it; a row index
-///                or weight that is only ever broadcast is loaded where the broadcast wants it)
+///                flexible ones too (a pointer carried by a loop follows the load that uses it; a
+///                row index or weight that is only ever broadcast is loaded where that wants it)
 ///     default    the first undecided value gets its anchor or the default of its shape
 #include "passes/layout_impl.h"
 

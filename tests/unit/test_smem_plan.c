@@ -18,6 +18,8 @@ typedef struct SmemCase {
 static const SmemCase cases[] = {
     { "nothing", ONES, "", 0 },
     { "one_value_a_warp", ONES REDUCE("a"), "0+16", 16 },
+    { "halves_are_summed_as_floats",
+      "%h = const 1.0 : (512) fp16 " L4 "\n%a = reduce %h {kind=sum, axis=0} : fp16\n", "0+16", 16 },
     { "index_beside_value", ONES "%a = reduce %one {kind=argmax, axis=0} : i32\n", "0+32", 32 },
     { "row_in_a_warp_needs_none",
       "%one = const 1.0 : (4, 32) fp32 " ROWS "\n%a = reduce %one {kind=sum, axis=1} : (4) fp32 "
