@@ -240,6 +240,40 @@ static ParamBinding *copy_params(Enumerate *e, const Function *f, const ParamBin
     return out;
 }
 
+// The elements in 16 bytes of the narrowest type that the kernel points to.
+static int64_t wide_elements(const ParamBinding *params, uint32_t count)
+{
+    int64_t most = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (!params[i].is_constexpr && params[i].type->kind == TYPE_PTR) {
+            int64_t n = 16 / (int64_t)type_elem_bytes(params[i].type->elem);
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+// Integers that decide where memory is touched are multiples of a wide access: strides and bounds.
+static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
+{
+    const Variant plain = { .function = f, .params = s->params, .num_warps = (uint16_t)s->num_warps,
+                            .num_stages = (uint16_t)s->num_stages, .index64 = e->opt->index64, .instance_name = s->name };
+    IrFunc *fn = lower_kernel(e->p, &plain, e->p->arena);
+    if (!fn)
+        return;
+    bool *reached = ARENA_NEW_N(e->p->arena, bool, fn->body->argc + 1);
+    const int64_t n = wide_elements(s->params, f->param_count);
+    lower_reach_addresses(fn, e->p->arena, reached);
+    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        const uint32_t at = fn->params[i].source_index;
+        ParamBinding *b = &facts->params[at];
+        if (!reached[i] || n == 1 || b->type->kind != TYPE_SCALAR || !type_is_int(b->type) || b->divisor % n == 0)
+            continue;
+        b->divisor = n;
+        b->assumed = true;
+        add_fact(facts, f, at, "div", n);
+    }
+}
+
 // Every pointer 16-byte aligned: what wide loads and stores need.
 static void assume_alignment(Facts *facts, const Function *f)
 {
@@ -338,9 +372,10 @@ static bool make_variants(Enumerate *e, KernelUnit *unit, const Settings *s)
     bool ok = true;
     if (strcmp(how, "none") != 0) {
         name_assumed(&facts, f);
-        if (strcmp(how, "auto") == 0)
+        if (strcmp(how, "auto") == 0) {
             assume_alignment(&facts, f);
-        else
+            assume_multiples(e, &facts, f, s);
+        } else
             ok = assume_list(e, f, how, &facts);
     }
     if (facts.name.len)

@@ -35,4 +35,7 @@ typedef KernelUnitVec KernelUnits;
 /// Fills `out`. False after reporting why a kernel cannot be compiled as asked.
 bool lower_enumerate(Program *p, Module *m, const VariantOptions *opt, KernelUnits *out);
 
+/// Marks the parameters (arguments of the body) that flow into addresses or into the bounds of masks.
+void lower_reach_addresses(IrFunc *fn, Arena *a, bool *params);
+
 #endif
