@@ -1,9 +1,7 @@
 /// smem_plan.c - gives operations that exchange values through shared memory their scratch.
 ///
-///     REDUCE           one value a warp: scratch_elems of the value's type (at least 4 bytes
-///     each),
-///                      then, from the next multiple of 16 on, as many int32 indices for argmax
-///                      and argmin
+///     REDUCE           one value a warp: scratch_elems values of at least 4 bytes; for argmax and
+///                      argmin, from the next multiple of 16 on, as many int32 indices
 ///     CONVERT          of kind SHARED: the whole block
 ///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
 ///                      element number
