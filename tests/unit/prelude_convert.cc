@@ -2,61 +2,7 @@
 //
 // The reference decodes codes by their definition (sign, exponent, fraction) into double and rounds by
 // searching the neighbours of a number among all codes, so it shares nothing with what it checks.
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <cstring>
-#include <limits>
-#include <vector>
-
-// ---- the shim: what NVRTC supplies, on the host ----
-#define NT_DEV inline
-static inline unsigned __float_as_uint(float x) { unsigned u; memcpy(&u, &x, 4); return u; }
-static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); return x; }
-template <class T> static float float_below(T x)
-{
-    float f = (float)x;
-    return (long double)f > (long double)x ? std::nextafterf(f, -INFINITY) : f;
-}
-template <class T> static float float_above(T x)
-{
-    float f = (float)x;
-    return (long double)f < (long double)x ? std::nextafterf(f, INFINITY) : f;
-}
-static inline float __double2float_rd(double x) { return x != x ? (float)x : float_below(x); }
-static inline float __double2float_ru(double x) { return x != x ? (float)x : float_above(x); }
-static inline float __double2float_rz(double x) { return x < 0 ? __double2float_ru(x) : __double2float_rd(x); }
-static inline float __int2float_rd(int x) { return float_below(x); }
-static inline float __int2float_ru(int x) { return float_above(x); }
-static inline float __uint2float_rd(unsigned x) { return float_below(x); }
-static inline float __uint2float_ru(unsigned x) { return float_above(x); }
-static inline float __ll2float_rd(long long x) { return float_below(x); }
-static inline float __ll2float_ru(long long x) { return float_above(x); }
-static inline float __ull2float_rd(unsigned long long x) { return float_below(x); }
-static inline float __ull2float_ru(unsigned long long x) { return float_above(x); }
-// Truncation as the PTX manual describes cvt.rzi: saturating, a NaN gives 0 or the lowest number.
-template <class T, class F> static T truncated(F x, T nan)
-{
-    typedef std::numeric_limits<T> L;
-    if (x != x)
-        return nan;
-    if ((long double)x <= (long double)L::min())
-        return L::min();
-    return (long double)x >= (long double)L::max() ? L::max() : (T)x;
-}
-static inline int __float2int_rz(float x) { return truncated<int>(x, 0); }
-static inline int __double2int_rz(double x) { return truncated<int>(x, INT32_MIN); }
-static inline unsigned __float2uint_rz(float x) { return truncated<unsigned>(x, 0); }
-static inline unsigned __double2uint_rz(double x) { return truncated<unsigned>(x, 1u << 31); }
-static inline long long __float2ll_rz(float x) { return truncated<long long>(x, INT64_MIN); }
-static inline long long __double2ll_rz(double x) { return truncated<long long>(x, INT64_MIN); }
-static inline unsigned long long __float2ull_rz(float x) { return truncated<unsigned long long>(x, 1ull << 63); }
-static inline unsigned long long __double2ull_rz(double x) { return truncated<unsigned long long>(x, 1ull << 63); }
-static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
-static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
-{
-    return (unsigned long long)((unsigned __int128)a * b >> 64);
-}
+#include "simt.h"
 
 #include "newt/convert.cuh"
 #include "newt/int.cuh"

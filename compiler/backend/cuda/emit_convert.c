@@ -40,8 +40,7 @@ static bool emit_regs(Emit *e, const Convert *c)
     uint32_t image;
     const char *name = cuda_declare(e, to);
     const char *slot = cuda_loop(e, slots, 1);
-    const char *source = slots == 1 ? cuda_text(e, "%u", c->plan->reg_from[0])
-                                    : table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image);
+    const char *source = table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image);
     cuda_line(e, "%s = %s;", cuda_slot_of(e, to, name, slot), cuda_ref(e, from, source));
     cuda_loop_end(e, slots, 1);
     return true;
@@ -77,8 +76,7 @@ static bool emit_shuffle(Emit *e, const Convert *c)
 
     const char *slot = cuda_loop(e, slots, 1), *source = from.text;
     if (array)
-        source = cuda_text(e, "%s[%s]", array, slots == 1 ? cuda_text(e, "%u", c->plan->reg_from[0])
-                                               : table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
+        source = cuda_text(e, "%s[%s]", array, table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
     if (c->plan->same_lane) {
         cuda_line(e, "%s = %s;", cuda_slot_of(e, to, name, slot), source);
     } else {
@@ -86,8 +84,6 @@ static bool emit_shuffle(Emit *e, const Convert *c)
         const char *by_thread = thread_text(e, c->plan->lane_flip, c->dst, &thread_image);
         e->needs |= NEED_REDUCE;
         const char *lane = cuda_join(e, by_thread, thread_image, by_slot, slot_image);
-        if (slots == 1 && c->plan->lane_from[0])  // a lane that no slot bit but the zero slot names
-            lane = cuda_text(e, "(%s) ^ %u", lane, c->plan->lane_from[0]);
         cuda_line(e, "%s = nt_shfl(%s, %s);", cuda_slot_of(e, to, name, slot), source, lane);
     }
     cuda_loop_end(e, slots, 1);
@@ -132,32 +128,10 @@ static const char *emit_base(Emit *e, const ConvertPlan *plan, const Side *side,
     return name;
 }
 
-/// A loop over groups, with a scope for the group's registers; gives the position's text.
-static const char *begin_groups(Emit *e, const Side *side)
-{
-    if (side->count <= side->vec) {
-        cuda_line(e, "{");
-        e->body.indent++;
-        return "0";
-    }
-    cuda_line(e, "NT_UNROLL for (int r = 0; r < %" PRIu32 "; r%s) {", side->count,
-              side->vec == 1 ? "++" : cuda_text(e, " += %u", side->vec));
-    e->body.indent++;
-    return "r";
-}
-
-static void end_groups(Emit *e)
-{
-    e->body.indent--;
-    cuda_line(e, "}");
-}
-
 /// The slot for register i of the group at `at`.
 static const char *member_slot(Emit *e, const Side *side, const char *at, unsigned i)
 {
     uint32_t image;
-    if (side->count == 1)
-        return cuda_text(e, "%u", side->slots[0]);
     if (i > 0)
         at = strcmp(at, "0") == 0 ? cuda_text(e, "%u", i) : cuda_text(e, "(%s + %u)", at, i);
     return table_text(e, side->slots, bit_count(side->count), at, &image);
@@ -171,7 +145,7 @@ static void emit_store_side(Emit *e, const Convert *c, const Side *side, const c
         cuda_line(e, "if ((%s & %" PRIu32 ") == 0) {", cuda_tid(e), c->plan->store_idle);
         e->body.indent++;
     }
-    const char *at = begin_groups(e, side);
+    const char *at = cuda_block_loop(e, side->count, side->vec);
     const char *place = place_text(e, c->plan, side, base, at);
     if (side->vec == 1) {
         cuda_line(e, "%s[%s] = %s;", scratch, place, cuda_ref(e, from, member_slot(e, side, at, 0)));
@@ -181,7 +155,7 @@ static void emit_store_side(Emit *e, const Convert *c, const Side *side, const c
             cuda_line(e, "group[%u] = %s;", i, cuda_ref(e, from, member_slot(e, side, at, i)));
         cuda_line(e, "nt_put<%u>(%s + %s, group);", side->vec, scratch, place);
     }
-    end_groups(e);
+    cuda_block_end(e);
     if (c->plan->store_idle) {
         e->body.indent--;
         cuda_line(e, "}");
@@ -192,7 +166,7 @@ static void emit_load_side(Emit *e, const Convert *c, const Side *side, const ch
 {
     const IrValue *to = c->op->results[0];
     const char *base = emit_base(e, c->plan, side, "take");
-    const char *at = begin_groups(e, side);
+    const char *at = cuda_block_loop(e, side->count, side->vec);
     const char *place = place_text(e, c->plan, side, base, at);
     if (side->vec == 1) {
         cuda_line(e, "%s = %s[%s];", cuda_slot_of(e, to, name, member_slot(e, side, at, 0)), scratch, place);
@@ -202,7 +176,7 @@ static void emit_load_side(Emit *e, const Convert *c, const Side *side, const ch
         for (unsigned i = 0; i < side->vec; i++)
             cuda_line(e, "%s = group[%u];", cuda_slot_of(e, to, name, member_slot(e, side, at, i)), i);
     }
-    end_groups(e);
+    cuda_block_end(e);
 }
 
 /// Slots that the load side's list leaves out hold what another slot holds.

@@ -67,6 +67,9 @@ const char *cuda_join(Emit *e, const char *a, uint32_t a_image, const char *b, u
 /// iteration does).
 const char *cuda_loop(Emit *e, unsigned n, unsigned step);
 void cuda_loop_end(Emit *e, unsigned n, unsigned step);
+/// The same for a body of several statements: braces even where no loop is needed.
+const char *cuda_block_loop(Emit *e, unsigned n, unsigned step);
+void cuda_block_end(Emit *e);
 
 /* ---- names, types, values (emit_names.c) ---- */
 void cuda_names_begin(Emit *e);

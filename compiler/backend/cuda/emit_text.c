@@ -120,16 +120,34 @@ const char *cuda_join(Emit *e, const char *a, uint32_t a_image, const char *b, u
     return (a_image & b_image) == 0 ? cuda_text(e, "%s + %s", a, b) : cuda_text(e, "(%s) ^ (%s)", a, b);
 }
 
-const char *cuda_loop(Emit *e, unsigned n, unsigned step)
+static const char *open_loop(Emit *e, unsigned n, unsigned step, const char *brace)
 {
-    if (n <= step)
+    if (n <= step) {
+        if (*brace)
+            cuda_line(e, "{");
+        e->body.indent += *brace != 0;
         return "0";
-    if (step == 1)
-        cuda_line(e, "NT_UNROLL for (int r = 0; r < %u; r++)", n);
-    else
-        cuda_line(e, "NT_UNROLL for (int r = 0; r < %u; r += %u)", n, step);
+    }
+    const char *next = step == 1 ? "++" : cuda_text(e, " += %u", step);
+    cuda_line(e, "NT_UNROLL for (int r = 0; r < %u; r%s)%s", n, next, brace);
     e->body.indent++;
     return "r";
+}
+
+const char *cuda_loop(Emit *e, unsigned n, unsigned step)
+{
+    return open_loop(e, n, step, "");
+}
+
+const char *cuda_block_loop(Emit *e, unsigned n, unsigned step)
+{
+    return open_loop(e, n, step, " {");
+}
+
+void cuda_block_end(Emit *e)
+{
+    e->body.indent--;
+    cuda_line(e, "}");
 }
 
 void cuda_loop_end(Emit *e, unsigned n, unsigned step)

@@ -1,0 +1,65 @@
+// memory.cuh - the plain twin of the prelude's: same functions, and a misaligned wide access is a fault.
+#ifndef NT_MEMORY_CUH
+#define NT_MEMORY_CUH
+#include "newt/base.cuh"
+
+enum { NT_CONSECUTIVE = 1, NT_ALIGNED = 2, NT_UNIFORM = 4 };
+
+static void simt_move(void *to, const void *from, const void *global, size_t bytes)
+{
+    if ((uintptr_t)global % bytes) {
+        printf("misaligned access of %zu bytes\n", bytes);
+        exit(1);
+    }
+    memcpy(to, from, bytes);
+}
+
+// Facts that the compiler claims to have proved are checked here.
+template <int N, int KNOWN, class T> static bool simt_is_wide(const T *const *at, const bool *mask)
+{
+    bool consecutive = true, uniform = true, aligned = (uintptr_t)at[0] % (N * sizeof(T)) == 0;
+    for (int i = 1; i < N; i++) {
+        consecutive = consecutive && at[i] == at[0] + i;
+        uniform = uniform && (!mask || mask[i] == mask[0]);
+    }
+    if (((KNOWN & NT_CONSECUTIVE) && !consecutive) || ((KNOWN & NT_ALIGNED) && !aligned) ||
+        ((KNOWN & NT_UNIFORM) && !uniform)) {
+        printf("an access is not what was proved\n");
+        exit(1);
+    }
+    return consecutive && uniform && aligned;
+}
+
+#define NT_DEFINE_LOAD(NAME, LD) \
+    template <int N, class T> inline void NAME(T *to, const T *from, bool mask = true) \
+    { \
+        if (mask) \
+            simt_move(to, from, from, N * sizeof(T)); \
+    } \
+    template <int N, int KNOWN, class T, class P> \
+    inline void NAME##_checked(T *to, P *const *from, const bool *mask = nullptr) \
+    { \
+        if (simt_is_wide<N, KNOWN, T>(from, mask)) \
+            NAME<N>(to, from[0], !mask || mask[0]); \
+        else \
+            for (int i = 0; i < N; i++) \
+                NAME<1>(to + i, from[i], !mask || mask[i]); \
+    }
+
+#define NT_DEFINE_STORE(NAME, ST) \
+    template <int N, class T> inline void NAME(T *to, const T *from, bool mask = true) \
+    { \
+        if (mask) \
+            simt_move(to, from, to, N * sizeof(T)); \
+    } \
+    template <int N, int KNOWN, class T> \
+    inline void NAME##_checked(T *const *to, const T *from, const bool *mask = nullptr) \
+    { \
+        if (simt_is_wide<N, KNOWN, T>(to, mask)) \
+            NAME<N>(to[0], from, !mask || mask[0]); \
+        else \
+            for (int i = 0; i < N; i++) \
+                NAME<1>(to[i], from + i, !mask || mask[i]); \
+    }
+
+#endif
