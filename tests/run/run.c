@@ -99,39 +99,90 @@ float run_uniform(RunCx *cx)
     return (float)(run_random(cx) >> 40) / 8388608.0f - 1.0f;
 }
 
-typedef struct RunRow {
-    const char *name;
-    void (*run)(RunCx *cx);
-} RunRow;
+int64_t run_between(RunCx *cx, int64_t low, int64_t high)
+{
+    return low + (int64_t)(run_random(cx) % ((uint64_t)high - (uint64_t)low + 1));
+}
 
-#define RUN(name, warps) void run_w##warps##_##name(RunCx *cx);
+void run_release(RunCx *cx)
+{
+    while (cx->buffers) {
+        RunBuffer *b = cx->buffers;
+        cx->buffers = b->next;
+        newt_free(cx->device, b->base);
+        free(b);
+    }
+    while (cx->temps) {
+        RunBuffer *b = cx->temps;
+        cx->temps = b->next;
+        free(b->base);
+        free(b);
+    }
+}
+
+void *run_temp(RunCx *cx, size_t bytes)
+{
+    RunBuffer *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    b->base = calloc(1, bytes ? bytes : 1);
+    assert_non_null(b->base);
+    b->next = cx->temps;
+    cx->temps = b;
+    return b->base;
+}
+
+/// One case file compiled for one number of warps.
+typedef struct RunFile {
+    const char *name, *warps;
+    const RunTest *tests;
+} RunFile;
+
+#define RUN(name, warps) extern const RunTest run_w##warps##_##name[];
 #include "run_table.def"
 #undef RUN
 
-static const RunRow rows[] = {
-#define RUN(name, warps) { #name ".w" #warps, run_w##warps##_##name },
+static const RunFile files[] = {
+#define RUN(name, warps) { #name, "w" #warps, run_w##warps##_##name },
 #include "run_table.def"
 #undef RUN
 };
-enum { ROW_COUNT = sizeof rows / sizeof *rows };
+enum { FILE_COUNT = sizeof files / sizeof *files, NAME_SIZE = 96 };
 
 typedef struct RunState {
     NewtDevice *device;
     uint64_t seed;
-    const RunRow *row;
+    const RunTest *test;
+    char name[NAME_SIZE];
 } RunState;
 
-static void run_row(void **at)
+static void run_one(void **at)
 {
     const RunState *s = *at;
-    RunCx cx = { s->device, NULL, s->seed };
-    s->row->run(&cx);
-    while (cx.buffers) {
-        RunBuffer *b = cx.buffers;
-        cx.buffers = b->next;
-        newt_free(cx.device, b->base);
-        free(b);
-    }
+    RunCx cx = { .device = s->device, .random = s->seed };
+    s->test->run(&cx);
+    run_release(&cx);
+}
+
+/// The tests whose name ("file.test.w4", blanks as they are) matches `pattern`; returns how many.
+static size_t collect(const char *pattern, NewtDevice *device, uint64_t seed, struct CMUnitTest *tests,
+                      RunState *states)
+{
+    size_t count = 0, number = 0;
+    for (size_t i = 0; i < FILE_COUNT; i++)
+        for (const RunTest *t = files[i].tests; t->name; t++, number++) {
+            char name[NAME_SIZE];
+            snprintf(name, sizeof name, "%s.%s.%s", files[i].name, t->name, files[i].warps);
+            if (fnmatch(pattern, name, 0) != 0)
+                continue;
+            if (states) {
+                states[count] = (RunState){ device, seed + number, t, "" };
+                memcpy(states[count].name, name, sizeof name);
+                tests[count] =
+                    (struct CMUnitTest){ states[count].name, run_one, NULL, NULL, &states[count] };
+            }
+            count++;
+        }
+    return count;
 }
 
 int main(int argc, char **argv)
@@ -158,17 +209,15 @@ int main(int argc, char **argv)
     }
     printf("device %s, seed %" PRIu64 "\n", newt_device_name(device), seed);
 
-    struct CMUnitTest tests[ROW_COUNT];
-    RunState states[ROW_COUNT];
-    size_t count = 0;
-    for (size_t i = 0; i < ROW_COUNT; i++) {
-        if (fnmatch(pattern, rows[i].name, 0) != 0)
-            continue;
-        states[count] = (RunState){ device, seed + i, &rows[i] };
-        tests[count] = (struct CMUnitTest){ rows[i].name, run_row, NULL, NULL, &states[count] };
-        count++;
-    }
+    size_t count = collect(pattern, device, seed, NULL, NULL);
+    struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
+    RunState *states = calloc(count + 1, sizeof *states);
+    if (!tests || !states)
+        return 1;
+    collect(pattern, device, seed, tests, states);
     int failed = _cmocka_run_group_tests("run", tests, count, NULL, NULL);
     newt_device_close(device);
+    free(tests);
+    free(states);
     return failed != 0;
 }

@@ -18,10 +18,12 @@ static void check(RunCx *cx, size_t n, size_t shift)
     }
 }
 
-void RUN_CASE(RunCx *cx)
+static void sizes_and_shifts(RunCx *cx)
 {
     static const size_t sizes[] = { 0, 1, 2, 511, 512, 513, 1021, 4096, 4099 };
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (size_t shift = 0; shift < 16; shift += 4)
             check(cx, sizes[i], shift);
 }
+
+RUN_TESTS = { { "sizes and shifts", sizes_and_shifts }, RUN_END };
