@@ -158,7 +158,7 @@ NTH_FN uint8_t nth_to_bits_e4m3(float x)
 NTH_FN float nth_from_bits_e4m3(uint8_t b) { return (b & 0x7f) == 0x7f ? NAN : nth_unpack(b, 3, 8, 7); }
 NTH_FN uint8_t nth_to_bits_e5m2(float x)
 {
-    return (uint8_t)(nth_pack(x, 2, 15, 0x7f, 0x7b) | (signbit(x) ? 0x80u : 0u));
+    return (uint8_t)(nth_pack(x, 2, 15, 0x7f, 0x7c) | (signbit(x) ? 0x80u : 0u));
 }
 NTH_FN float nth_from_bits_e5m2(uint8_t b)
 {
