@@ -68,7 +68,7 @@ static bool apply_hint(Program *p, const Function *f, const Item *item, long hin
         out->equals = 1;
         return true;
     }
-    return item_error(p, f, item, "the hints are 16, and 1 for integers, not the one");
+    return item_error(p, f, item, "the hint must be 16, or 1 for an integer");
 }
 
 static bool apply_type(Program *p, const Function *f, const Item *item, ParamBinding *out)
@@ -132,9 +132,9 @@ bool lower_apply_signature(Program *p, const Function *f, const char *text, Para
             break;
         at = comma + 1;
     }
-    // Trailing constexpr parameters with defaults may be left out.
+    // Trailing parameters with defaults may be left out.
     uint32_t wanted = f->param_count;
-    while (wanted > count && params[wanted - 1].is_constexpr && params[wanted - 1].value.kind != CONST_ERROR)
+    while (wanted > count && params[wanted - 1].value.kind != CONST_ERROR)
         wanted--;
     if (count == wanted || (count > wanted && count <= f->param_count))
         return ok;
