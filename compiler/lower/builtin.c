@@ -1,5 +1,6 @@
-/// builtin.c - which function lowers which builtin. Elementwise operations without a row here go through
-/// lower_elementwise; names that this version does not compile are refused before the table is read.
+/// builtin.c - which function lowers which builtin. Elementwise operations without a row here go
+/// through lower_elementwise; names that this version does not compile are refused before the table
+/// is read.
 #include "lower/builtins.h"
 
 BuiltinFn *const lower_builtin_fn[BUILTIN_COUNT] = {

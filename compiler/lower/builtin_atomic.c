@@ -36,15 +36,15 @@ static bool check_element(Lower *cx, const BoundArgs *args, const IrValue *point
     for (unsigned k = 0; k < SCALAR_COUNT; k++)
         if (kinds >> k & 1)
             buf_printf(&list, "%s%s", list.len ? ", " : "", scalar_text((ScalarKind)k));
-    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'%s' does not take %s", args->builtin->name->text,
-                type_text(lower_types(cx), elem));
+    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'%s' does not take %s",
+                args->builtin->name->text, type_text(lower_types(cx), elem));
     diag_help(lower_diags(cx), "it takes %s", list.at);
     buf_free(&list);
     return false;
 }
 
-static bool want_word(Lower *cx, const BoundArgs *args, unsigned index, const char *const *words, const char *what,
-                      int fallback, int *out)
+static bool want_word(Lower *cx, const BoundArgs *args, unsigned index, const char *const *words,
+                      const char *what, int fallback, int *out)
 {
     Str s;
     *out = fallback;
@@ -61,13 +61,15 @@ static bool want_word(Lower *cx, const BoundArgs *args, unsigned index, const ch
         }
         buf_printf(&list, "%s%s", !i ? "" : words[i + 1] ? ", " : " or ", words[i]);
     }
-    lower_error(cx, DIAG_BAD_VALUE, args->spans[index], "unknown %s '%.*s'; expected %s", what, (int)s.len, s.at, list.at);
+    lower_error(cx, DIAG_BAD_VALUE, args->spans[index], "unknown %s '%.*s'; expected %s", what,
+                (int)s.len, s.at, list.at);
     buf_free(&list);
     return false;
 }
 
 // ORDER IrOrder, IrScope
-static bool want_order(Lower *cx, const BoundArgs *args, unsigned index, IrOrder *order, IrScope *scope)
+static bool want_order(Lower *cx, const BoundArgs *args, unsigned index, IrOrder *order,
+                       IrScope *scope)
 {
     static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel", NULL };
     static const char *const scopes[] = { "cta", "gpu", "sys", NULL };
@@ -88,12 +90,14 @@ Val lower_fn_atomic(Lower *cx, const BoundArgs *args)
     IrValue *mask, *pointer = lower_pointer_arg(cx, args, true);
     while (row->id != args->builtin->id)
         row++;
-    if (!pointer || !check_element(cx, args, pointer, row->kinds) || !want_order(cx, args, 3, &order, &scope))
+    if (!pointer || !check_element(cx, args, pointer, row->kinds) ||
+        !want_order(cx, args, 3, &order, &scope))
         return val_error();
     IrValue *value = lower_stored_value(cx, args, 1, pointer);
     if (!value || !lower_mask_like(cx, args, 2, pointer, &mask))
         return val_error();
-    IrValue *old = ir_op1(lower_builder(cx), IR_ATOMIC_RMW, value->type, 3, (IrValue *[]){ pointer, value, mask });
+    IrValue *old = ir_op1(lower_builder(cx), IR_ATOMIC_RMW, value->type, 3,
+                          (IrValue *[]){ pointer, value, mask });
     old->def->attr.atomic.kind = row->kind;
     old->def->attr.atomic.order = order;
     old->def->attr.atomic.scope = scope;
@@ -105,13 +109,15 @@ Val lower_fn_atomic_cas(Lower *cx, const BoundArgs *args)
     IrOrder order;
     IrScope scope;
     IrValue *pointer = lower_pointer_arg(cx, args, true);
-    if (!pointer || !check_element(cx, args, pointer, cas_kinds) || !want_order(cx, args, 3, &order, &scope))
+    if (!pointer || !check_element(cx, args, pointer, cas_kinds) ||
+        !want_order(cx, args, 3, &order, &scope))
         return val_error();
     IrValue *expected = lower_stored_value(cx, args, 1, pointer);
     IrValue *desired = expected ? lower_stored_value(cx, args, 2, pointer) : NULL;
     if (!desired)
         return val_error();
-    IrValue *old = ir_op1(lower_builder(cx), IR_ATOMIC_CAS, desired->type, 3, (IrValue *[]){ pointer, expected, desired });
+    IrValue *old = ir_op1(lower_builder(cx), IR_ATOMIC_CAS, desired->type, 3,
+                          (IrValue *[]){ pointer, expected, desired });
     old->def->attr.atomic.kind = ATOMIC_XCHG;
     old->def->attr.atomic.order = order;
     old->def->attr.atomic.scope = scope;

@@ -1,4 +1,5 @@
-/// builtin_attr.c - what stands after the dot of a value, a dtype or a constant: attributes and methods.
+/// builtin_attr.c - what stands after the dot of a value, a dtype or a constant: attributes and
+/// methods.
 #include "lower/builtins.h"
 
 #include <string.h>
@@ -12,7 +13,10 @@ static Val method(Lower *cx, Val receiver, const Builtin *b)
 {
     Val *copy = ARENA_NEW(lower_arena(cx), Val);
     *copy = receiver;
-    return (Val){ .kind = VAL_METHOD, .method = b, .receiver = copy, .v = receiver.kind == VAL_VALUE ? receiver.v : NULL };
+    return (Val){ .kind = VAL_METHOD,
+                  .method = b,
+                  .receiver = copy,
+                  .v = receiver.kind == VAL_VALUE ? receiver.v : NULL };
 }
 
 static Val shape_of(Lower *cx, const Type *t)
@@ -28,8 +32,11 @@ static Val shape_of(Lower *cx, const Type *t)
 static Val report_attribute(Lower *cx, const char *what, Sym name, bool of_dtype, Span span)
 {
     lower_error(cx, DIAG_UNDEFINED_NAME, span, "%s has no attribute '%s'", what, name->text);
-    static const char *const attributes[] = { "dtype", "shape", "numel", "type", "T", "element_ty", "primitive_bitwidth" };
-    const char *near = diag_did_you_mean(name->text, attributes, sizeof attributes / sizeof attributes[0]);
+    static const char *const attributes[] = {
+        "dtype", "shape", "numel", "type", "T", "element_ty", "primitive_bitwidth"
+    };
+    const char *near =
+        diag_did_you_mean(name->text, attributes, sizeof attributes / sizeof attributes[0]);
     if (!near && !of_dtype)
         near = builtin_suggest_method(cx->program->builtins, name->text, false);
     if (!near && of_dtype)
@@ -68,7 +75,8 @@ static Val value_attribute(Lower *cx, Val x, Sym name, Span span, Span name_span
     const Builtin *b = builtin_find_method(cx->program->builtins, name, false);
     if (b)
         return method(cx, x, b);
-    return report_attribute(cx, arena_printf(lower_arena(cx), "%s value", lower_text(cx, x)), name, false, name_span);
+    return report_attribute(cx, arena_printf(lower_arena(cx), "%s value", lower_text(cx, x)), name,
+                            false, name_span);
 }
 
 // ---- dtypes ---------------------------------------------------------------------------------
@@ -107,7 +115,9 @@ static Val dtype_attribute(Lower *cx, Val x, Sym name, Span name_span)
         const char *text = type_text(lower_types(cx), t);
         return val_const(const_str((Str){ text, (uint32_t)strlen(text) }));
     }
-    return report_attribute(cx, arena_printf(lower_arena(cx), "dtype %s", type_text(lower_types(cx), t)), name, true, name_span);
+    return report_attribute(
+        cx, arena_printf(lower_arena(cx), "dtype %s", type_text(lower_types(cx), t)), name, true,
+        name_span);
 }
 
 // ---- all ------------------------------------------------------------------------------------

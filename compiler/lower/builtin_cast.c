@@ -1,4 +1,5 @@
-/// builtin_cast.c - conversions that the user writes: cast(), .to(), a dtype called like a function.
+/// builtin_cast.c - conversions that the user writes: cast(), .to(), a dtype called like a
+/// function.
 #include "lower/builtins.h"
 
 #include <string.h>
@@ -9,8 +10,9 @@ bool lower_dtype_arg(Lower *cx, const BoundArgs *args, unsigned index, const Typ
     if (v.kind == VAL_CONST && v.c.kind == CONST_BUILTIN) {
         const Builtin *b = v.c.v.ref;
         if (b->use == USE_DTYPE) {
-            lower_error(cx, DIAG_UNSUPPORTED, args->spans[index], "no target has the type %s; supported fp8 types: %s, %s",
-                        b->name->text, scalar_info[SCALAR_E4M3].name, scalar_info[SCALAR_E5M2].name);
+            lower_error(cx, DIAG_UNSUPPORTED, args->spans[index],
+                        "no target has the type %s; supported fp8 types: %s, %s", b->name->text,
+                        scalar_info[SCALAR_E4M3].name, scalar_info[SCALAR_E5M2].name);
             return false;
         }
         // `x.to(float)`: Python's word for the conversion is taken for the type.
@@ -87,6 +89,7 @@ Val lower_fn_cast(Lower *cx, const BoundArgs *args)
     if (!lower_dtype_arg(cx, args, 1, &elem) || !lower_want_str(cx, args, 2, &rounding) ||
         !lower_want_bool(cx, args, 3, &bitcast))
         return val_error();
-    const char *text = rounding.len ? arena_strndup(lower_arena(cx), rounding.at, rounding.len) : NULL;
+    const char *text =
+        rounding.len ? arena_strndup(lower_arena(cx), rounding.at, rounding.len) : NULL;
     return lower_cast(cx, args->at[0], elem, bitcast, text, args->call);
 }

@@ -9,7 +9,8 @@ Val lower_fn_arithmetic(Lower *cx, const BoundArgs *args)
     AstBinaryOp op = args->builtin->id == BUILTIN_ADD   ? AST_ADD
                      : args->builtin->id == BUILTIN_SUB ? AST_SUB
                                                         : AST_MUL;
-    return lower_binary(cx, op, args->at[0], args->spans[0], args->at[1], args->spans[1], args->call);
+    return lower_binary(cx, op, args->at[0], args->spans[0], args->at[1], args->spans[1],
+                        args->call);
 }
 
 static bool check_float(Lower *cx, const BoundArgs *args, unsigned index)
@@ -18,16 +19,19 @@ static bool check_float(Lower *cx, const BoundArgs *args, unsigned index)
     const Type *t = type_elem(lower_type_of(cx, v));
     if (v.kind == VAL_ERROR || lower_is_number(v) || type_is_float(t))
         return v.kind != VAL_ERROR;
-    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[index], "'fdiv' needs floats, got %s", lower_text(cx, v));
+    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[index], "'fdiv' needs floats, got %s",
+                lower_text(cx, v));
     return false;
 }
 
 Val lower_fn_fdiv(Lower *cx, const BoundArgs *args)
 {
     bool ieee;
-    if (!check_float(cx, args, 0) || !check_float(cx, args, 1) || !lower_want_bool(cx, args, 2, &ieee))
+    if (!check_float(cx, args, 0) || !check_float(cx, args, 1) ||
+        !lower_want_bool(cx, args, 2, &ieee))
         return val_error();
-    Val q = lower_binary(cx, AST_DIV, args->at[0], args->spans[0], args->at[1], args->spans[1], args->call);
+    Val q = lower_binary(cx, AST_DIV, args->at[0], args->spans[0], args->at[1], args->spans[1],
+                         args->call);
     if (ieee && q.kind == VAL_VALUE && q.v->def && q.v->def->code == IR_DIV)
         q.v->def->code = IR_DIV_RN;
     return q;
@@ -43,16 +47,18 @@ static Val truth_of(Lower *cx, Val v, Span span)
 Val lower_fn_logical(Lower *cx, const BoundArgs *args)
 {
     AstBinaryOp op = args->builtin->id == BUILTIN_LOGICAL_AND ? AST_BIT_AND : AST_BIT_OR;
-    Val a = truth_of(cx, args->at[0], args->spans[0]), b = truth_of(cx, args->at[1], args->spans[1]);
+    Val a = truth_of(cx, args->at[0], args->spans[0]),
+        b = truth_of(cx, args->at[1], args->spans[1]);
     return lower_binary(cx, op, a, args->spans[0], b, args->spans[1], args->call);
 }
 
-// Programs numbered row by row are visited in groups of size_g rows, column by column inside a group:
-// neighbours then share rows and columns of the operands.
+// Programs numbered row by row are visited in groups of size_g rows, column by column inside a
+// group: neighbours then share rows and columns of the operands.
 Val lower_fn_swizzle2d(Lower *cx, const BoundArgs *args)
 {
     const Span s = args->call;
-    const Val i = args->at[0], j = args->at[1], size_i = args->at[2], size_j = args->at[3], size_g = args->at[4];
+    const Val i = args->at[0], j = args->at[1], size_i = args->at[2], size_j = args->at[3],
+              size_g = args->at[4];
 #define BINARY(op, a, b) lower_binary(cx, (op), (a), s, (b), s, s)
     Val ij = BINARY(AST_ADD, BINARY(AST_MUL, i, size_j), j);
     Val size_gj = BINARY(AST_MUL, size_g, size_j);
@@ -74,7 +80,8 @@ Val lower_fn_next_power_of_2(Lower *cx, const BoundArgs *args)
     if (!lower_want_int(cx, args, 0, &n))
         return val_error();
     if (n > INT64_C(1) << 62) {
-        lower_error(cx, DIAG_BAD_VALUE, args->spans[0], "the next power of two of %" PRId64 " does not fit int64", n);
+        lower_error(cx, DIAG_BAD_VALUE, args->spans[0],
+                    "the next power of two of %" PRId64 " does not fit int64", n);
         return val_error();
     }
     while (power < n)
@@ -86,8 +93,10 @@ Val lower_fn_abs(Lower *cx, const BoundArgs *args)
 {
     Val v = args->at[0];
     if (lower_is_number(v) && !v.fixed) {
-        ConstVal zero = const_int(0), negative = const_compare(lower_consts(cx), AST_LT, v.c, zero, args->call);
-        return val_const(const_unary(lower_consts(cx), negative.v.b ? AST_NEG : AST_POS, v.c, args->call));
+        ConstVal zero = const_int(0),
+                 negative = const_compare(lower_consts(cx), AST_LT, v.c, zero, args->call);
+        return val_const(
+            const_unary(lower_consts(cx), negative.v.b ? AST_NEG : AST_POS, v.c, args->call));
     }
     return lower_elementwise(cx, IR_ABS, args->at, args->spans, 1, args->call);
 }

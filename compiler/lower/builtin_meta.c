@@ -19,7 +19,8 @@ static void print_names(Lower *cx, Span span, Buf *out)
             i++;
             continue;
         }
-        bool plain = (start == 0 || text.at[start - 1] != '.') && !isdigit((unsigned char)text.at[start]);
+        bool plain =
+            (start == 0 || text.at[start - 1] != '.') && !isdigit((unsigned char)text.at[start]);
         Sym name = sym_intern(cx->program->syms, text.at + start, i - start);
         uint32_t slot = plain ? lower_slot_find(cx->frame, name) : UINT32_MAX;
         const Local *local = slot == UINT32_MAX ? NULL : lower_slot_get(cx, slot);
@@ -53,8 +54,8 @@ Val lower_fn_static_assert(Lower *cx, const BoundArgs *args)
     if (cond.kind == VAL_ERROR || !lower_want_str(cx, args, 1, &message))
         return val_error();
     if (cond.kind != VAL_CONST) {
-        lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[0], "'static_assert' needs a compile-time condition, got %s",
-                    lower_text(cx, cond));
+        lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[0],
+                    "'static_assert' needs a compile-time condition, got %s", lower_text(cx, cond));
         diag_help(lower_diags(cx), "device_assert checks run-time values");
         return val_error();
     }
@@ -104,7 +105,8 @@ Val lower_fn_device_assert(Lower *cx, const BoundArgs *args)
         return val_error();
     IrValue *cond = lower_value(cx, args->at[0], "the condition of an assertion", args->spans[0]);
     if (cond && !type_is_bool(cond->type)) {
-        Val truth = lower_compare(cx, AST_NE, val_of(cond), args->spans[0], val_const(const_int(0)), args->spans[0], args->call);
+        Val truth = lower_compare(cx, AST_NE, val_of(cond), args->spans[0], val_const(const_int(0)),
+                                  args->spans[0], args->call);
         cond = lower_value(cx, truth, "the condition of an assertion", args->spans[0]);
     }
     if (!cond)
@@ -113,7 +115,8 @@ Val lower_fn_device_assert(Lower *cx, const BoundArgs *args)
     if (mask && !lower_broadcast(cx, v, (Span[]){ args->spans[0], args->spans[2] }, 2, args->call))
         return val_error();
     IrOp *op = ir_op(lower_builder(cx), IR_ASSERT, 2, v, 0, NULL, 0);
-    op->attr.text = message.len ? arena_strndup(lower_arena(cx), message.at, message.len) : lower_source(cx, args->spans[0]);
+    op->attr.text = message.len ? arena_strndup(lower_arena(cx), message.at, message.len)
+                                : lower_source(cx, args->spans[0]);
     return val_void();
 }
 
@@ -145,7 +148,8 @@ static bool want_promise(Lower *cx, const BoundArgs *args, Val v, int64_t *out)
         return false;
     if (*out >= 1)
         return true;
-    lower_error(cx, DIAG_BAD_VALUE, args->spans[1], "'%s' needs numbers from 1", args->builtin->name->text);
+    lower_error(cx, DIAG_BAD_VALUE, args->spans[1], "'%s' needs numbers from 1",
+                args->builtin->name->text);
     return false;
 }
 
@@ -159,13 +163,14 @@ Val lower_fn_hint(Lower *cx, const BoundArgs *args)
         return x;
     unsigned rank = type_rank(lower_type_of(cx, x)), axes = rank ? rank : 1;
     if (n != axes && n != 1) {
-        lower_error(cx, DIAG_BAD_VALUE, args->spans[1], "'%s' needs one number an axis: %u, got %u", args->builtin->name->text,
-                    axes, n);
+        lower_error(cx, DIAG_BAD_VALUE, args->spans[1], "'%s' needs one number an axis: %u, got %u",
+                    args->builtin->name->text, axes, n);
         return val_error();
     }
     for (uint32_t i = 0; i < n; i++) {
         int64_t promise;
-        if (!want_promise(cx, args, values.kind == VAL_TUPLE ? values.tuple.at[i] : values, &promise))
+        if (!want_promise(cx, args, values.kind == VAL_TUPLE ? values.tuple.at[i] : values,
+                          &promise))
             return val_error();
         if (args->builtin->id == BUILTIN_MULTIPLE_OF && x.kind == VAL_VALUE && rank == 0)
             note_divisor(cx, x.v, promise);
@@ -186,8 +191,8 @@ Val lower_fn_constexpr(Lower *cx, const BoundArgs *args)
     ConstVal c;
     if (args->at[0].kind == VAL_ERROR || lower_as_const(cx, args->at[0], &c))
         return args->at[0].kind == VAL_ERROR ? val_error() : lower_from_const(cx, c);
-    lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[0], "'constexpr' needs a compile-time constant, got %s",
-                lower_text(cx, args->at[0]));
+    lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[0],
+                "'constexpr' needs a compile-time constant, got %s", lower_text(cx, args->at[0]));
     return val_error();
 }
 
@@ -199,7 +204,8 @@ Val lower_fn_pointer_type(Lower *cx, const BoundArgs *args)
         return val_error();
     if (elem->kind == TYPE_SCALAR)
         return val_const(const_dtype(type_ptr(lower_types(cx), elem, is_const)));
-    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "a pointer points to numbers, not to %s", type_text(lower_types(cx), elem));
+    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "a pointer points to numbers, not to %s",
+                type_text(lower_types(cx), elem));
     return val_error();
 }
 
@@ -210,11 +216,14 @@ static ScalarKind kind_asked_for(BuiltinId id)
         BuiltinId id;
         ScalarKind kind;
     } rows[] = {
-        { BUILTIN_IS_FP16, SCALAR_F16 },    { BUILTIN_IS_BF16, SCALAR_BF16 },  { BUILTIN_IS_FP32, SCALAR_F32 },
-        { BUILTIN_IS_FP64, SCALAR_F64 },    { BUILTIN_IS_FP8E4NV, SCALAR_E4M3 }, { BUILTIN_IS_FP8E5, SCALAR_E5M2 },
-        { BUILTIN_IS_BOOL, SCALAR_I1 },     { BUILTIN_IS_INT8, SCALAR_I8 },    { BUILTIN_IS_INT16, SCALAR_I16 },
-        { BUILTIN_IS_INT32, SCALAR_I32 },   { BUILTIN_IS_INT64, SCALAR_I64 },  { BUILTIN_IS_UINT8, SCALAR_U8 },
-        { BUILTIN_IS_UINT16, SCALAR_U16 },  { BUILTIN_IS_UINT32, SCALAR_U32 }, { BUILTIN_IS_UINT64, SCALAR_U64 },
+        { BUILTIN_IS_FP16, SCALAR_F16 },     { BUILTIN_IS_BF16, SCALAR_BF16 },
+        { BUILTIN_IS_FP32, SCALAR_F32 },     { BUILTIN_IS_FP64, SCALAR_F64 },
+        { BUILTIN_IS_FP8E4NV, SCALAR_E4M3 }, { BUILTIN_IS_FP8E5, SCALAR_E5M2 },
+        { BUILTIN_IS_BOOL, SCALAR_I1 },      { BUILTIN_IS_INT8, SCALAR_I8 },
+        { BUILTIN_IS_INT16, SCALAR_I16 },    { BUILTIN_IS_INT32, SCALAR_I32 },
+        { BUILTIN_IS_INT64, SCALAR_I64 },    { BUILTIN_IS_UINT8, SCALAR_U8 },
+        { BUILTIN_IS_UINT16, SCALAR_U16 },   { BUILTIN_IS_UINT32, SCALAR_U32 },
+        { BUILTIN_IS_UINT64, SCALAR_U64 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].id == id)
@@ -238,7 +247,9 @@ Val lower_fn_dtype_question(Lower *cx, const BoundArgs *args)
     case BUILTIN_IS_FP8: answer = number && type_is_fp8(t); break;
     case BUILTIN_IS_INT: answer = number && (type_is_int(t) || type_is_bool(t)); break;
     case BUILTIN_IS_INT_SIGNED: answer = number && type_is_signed(t); break;
-    case BUILTIN_IS_INT_UNSIGNED: answer = number && (type_is_unsigned(t) || type_is_bool(t)); break;
+    case BUILTIN_IS_INT_UNSIGNED:
+        answer = number && (type_is_unsigned(t) || type_is_bool(t));
+        break;
     default: answer = number && type_scalar_kind(t) == kind_asked_for(id); break;
     }
     return val_const(const_bool(answer));

@@ -15,8 +15,10 @@ static Val larger_of(Lower *cx, bool is_max, bool propagate_nan, Val a, Val b, S
         ConstVal other = const_compare(lower_consts(cx), is_max ? AST_GT : AST_LT, b.c, a.c, span);
         return other.kind == CONST_ERROR ? val_error() : other.v.b ? b : a;
     }
-    Val out = lower_elementwise(cx, is_max ? IR_MAX : IR_MIN, (Val[]){ a, b }, (Span[]){ span, span }, 2, span);
-    if (propagate_nan && out.kind == VAL_VALUE && out.v->def && out.v->def->code == (is_max ? IR_MAX : IR_MIN))
+    Val out = lower_elementwise(cx, is_max ? IR_MAX : IR_MIN, (Val[]){ a, b },
+                                (Span[]){ span, span }, 2, span);
+    if (propagate_nan && out.kind == VAL_VALUE && out.v->def &&
+        out.v->def->code == (is_max ? IR_MAX : IR_MIN))
         out.v->def->attr.propagate_nan = true;
     return out;
 }
@@ -38,7 +40,8 @@ static Val reduce_one(Lower *cx, const BoundArgs *args, bool is_max)
 
 static bool reduction_arguments(const BoundArgs *args)
 {
-    return args->given[PY_AXIS] || args->given[PY_INDICES] || args->given[PY_TIES] || args->given[PY_KEEP];
+    return args->given[PY_AXIS] || args->given[PY_INDICES] || args->given[PY_TIES] ||
+           args->given[PY_KEEP];
 }
 
 static void warn_axis(Lower *cx, const BoundArgs *args)
@@ -48,9 +51,10 @@ static void warn_axis(Lower *cx, const BoundArgs *args)
         n.c.v.i < 0 || n.c.v.i >= type_rank(block.v->type))
         return;
     const char *name = args->builtin->name->text;
-    diag_report(lower_diags(cx), DIAG_MAX_AXIS, args->call, "'%s' of a block and a number compares each element with it", name);
-    diag_help(lower_diags(cx), "write '%s(x, axis=%d)' for a reduction, '%simum(x, %d)' for this", name, (int)n.c.v.i, name,
-              (int)n.c.v.i);
+    diag_report(lower_diags(cx), DIAG_MAX_AXIS, args->call,
+                "'%s' of a block and a number compares each element with it", name);
+    diag_help(lower_diags(cx), "write '%s(x, axis=%d)' for a reduction, '%simum(x, %d)' for this",
+              name, (int)n.c.v.i, name, (int)n.c.v.i);
 }
 
 Val lower_fn_py_max(Lower *cx, const BoundArgs *args)
@@ -64,7 +68,8 @@ Val lower_fn_py_max(Lower *cx, const BoundArgs *args)
     else if (values.tuple.len == 1)
         return reduce_one(cx, args, is_max);
     if (values.tuple.len == 0 || reduction_arguments(args)) {
-        lower_error(cx, DIAG_BAD_CALL, args->call, values.tuple.len ? "a reduction takes one block" : "'%s' of nothing",
+        lower_error(cx, DIAG_BAD_CALL, args->call,
+                    values.tuple.len ? "a reduction takes one block" : "'%s' of nothing",
                     args->builtin->name->text);
         return val_error();
     }
@@ -78,7 +83,8 @@ Val lower_fn_py_max(Lower *cx, const BoundArgs *args)
 
 // ---- conversions ----------------------------------------------------------------------------
 
-static Val convert(Lower *cx, const BoundArgs *args, ConstVal (*of_constant)(ConstCx *, ConstVal, Span), ScalarKind kind)
+static Val convert(Lower *cx, const BoundArgs *args,
+                   ConstVal (*of_constant)(ConstCx *, ConstVal, Span), ScalarKind kind)
 {
     Val v = args->at[0];
     if (v.kind == VAL_CONST)
@@ -112,15 +118,16 @@ Val lower_fn_py_str(Lower *cx, const BoundArgs *args)
 {
     ConstVal c;
     if (!lower_as_const(cx, args->at[0], &c)) {
-        lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[0], "'str' needs a compile-time constant, got %s",
-                    lower_text(cx, args->at[0]));
+        lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[0],
+                    "'str' needs a compile-time constant, got %s", lower_text(cx, args->at[0]));
         return val_error();
     }
     if (c.kind == CONST_STR)
         return args->at[0];
     Buf text = { 0 };
     const_print(&text, &c);
-    ConstVal s = const_str((Str){ arena_strndup(lower_arena(cx), text.at, text.len), (uint32_t)text.len });
+    ConstVal s =
+        const_str((Str){ arena_strndup(lower_arena(cx), text.at, text.len), (uint32_t)text.len });
     buf_free(&text);
     return val_const(s);
 }
@@ -135,7 +142,8 @@ Val lower_fn_py_len(Lower *cx, const BoundArgs *args)
     if (v.kind == VAL_VALUE && type_is_block(v.v->type))
         return val_const(const_int(v.v->type->shape[0]));
     if (v.kind != VAL_ERROR)
-        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'len' needs a tuple, a string or a block, got %s", lower_text(cx, v));
+        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0],
+                    "'len' needs a tuple, a string or a block, got %s", lower_text(cx, v));
     return val_error();
 }
 
@@ -174,7 +182,8 @@ static int is_of_kinds(Val v, Val kinds)
         }
         return any;
     }
-    bool named = kinds.kind == VAL_CONST && (kinds.c.kind == CONST_ANNOTATION || kinds.c.kind == CONST_BUILTIN);
+    bool named = kinds.kind == VAL_CONST &&
+                 (kinds.c.kind == CONST_ANNOTATION || kinds.c.kind == CONST_BUILTIN);
     return named ? is_of_kind(v, kinds.c.v.ref) : -1;
 }
 
@@ -194,6 +203,7 @@ Val lower_fn_tuple(Lower *cx, const BoundArgs *args)
 {
     if (args->at[0].kind == VAL_TUPLE || args->at[0].kind == VAL_ERROR)
         return args->at[0];
-    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'tuple' needs a tuple or list, got %s", lower_text(cx, args->at[0]));
+    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'tuple' needs a tuple or list, got %s",
+                lower_text(cx, args->at[0]));
     return val_error();
 }

@@ -1,7 +1,8 @@
-/// builtin_reduce.c - reductions along axes: sum, max, min, argmax, argmin, xor_sum, reduce_or, softmax.
+/// builtin_reduce.c - reductions along axes: sum, max, min, argmax, argmin, xor_sum, reduce_or,
+/// softmax.
 ///
-/// The types are rule_reduce's: small integers widen, sums of 16-bit and 8-bit floats are taken in fp32
-/// and rounded once. A scalar is a block without axes: reducing it gives itself.
+/// The types are rule_reduce's: small integers widen, sums of 16-bit and 8-bit floats are taken in
+/// fp32 and rounded once. A scalar is a block without axes: reducing it gives itself.
 #include "lower/builtins.h"
 
 #include <string.h>
@@ -9,12 +10,13 @@
 // ---- axes -----------------------------------------------------------------------------------
 
 typedef struct Axes {
-    bool all;                      // axis=None
+    bool all;  // axis=None
     bool reduced[TYPE_MAX_RANK];
     unsigned count;
 } Axes;
 
-static bool take_axis(Lower *cx, const BoundArgs *args, unsigned index, Val v, unsigned rank, Axes *out)
+static bool take_axis(Lower *cx, const BoundArgs *args, unsigned index, Val v, unsigned rank,
+                      Axes *out)
 {
     BoundArgs one = { args->builtin, args->at, args->spans, args->given, args->count, args->call };
     one.at = ARENA_NEW_N(lower_arena(cx), Val, args->count);
@@ -54,13 +56,15 @@ static IrValue *with_ones(Lower *cx, IrValue *v, unsigned rank)
     int32_t ones[TYPE_MAX_RANK];
     for (unsigned k = 0; k < rank; k++)
         ones[k] = 1;
-    return ir_splat(lower_builder(cx), v, type_block(lower_types(cx), type_elem(v->type), rank, ones));
+    return ir_splat(lower_builder(cx), v,
+                    type_block(lower_types(cx), type_elem(v->type), rank, ones));
 }
 
 static IrValue *flattened(Lower *cx, IrValue *x)
 {
     int32_t numel = (int32_t)x->type->numel;
-    return ir_reshape(lower_builder(cx), x, type_block(lower_types(cx), type_elem(x->type), 1, &numel));
+    return ir_reshape(lower_builder(cx), x,
+                      type_block(lower_types(cx), type_elem(x->type), 1, &numel));
 }
 
 IrValue *lower_reduce(Lower *cx, IrReduceKind kind, IrValue *x, int axis, bool keep)
@@ -92,12 +96,13 @@ static IrValue *reduce_axes(Lower *cx, IrReduceKind kind, IrValue *x, const Axes
 
 static IrValue *reduced_input(Lower *cx, const BoundArgs *args)
 {
-    const char *what = arena_printf(lower_arena(cx), "argument 'input' of '%s'", args->builtin->name->text);
+    const char *what =
+        arena_printf(lower_arena(cx), "argument 'input' of '%s'", args->builtin->name->text);
     IrValue *x = lower_value(cx, args->at[0], what, args->spans[0]);
     if (!x || type_is_num(x->type))
         return x;
-    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'%s' needs numbers, got %s", args->builtin->name->text,
-                type_text(lower_types(cx), x->type));
+    lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'%s' needs numbers, got %s",
+                args->builtin->name->text, type_text(lower_types(cx), x->type));
     return NULL;
 }
 
@@ -112,13 +117,15 @@ Val lower_fn_sum(Lower *cx, const BoundArgs *args)
     bool keep;
     const Type *dtype = NULL;
     IrValue *x = reduced_input(cx, args);
-    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) || !lower_want_bool(cx, args, 2, &keep))
+    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) ||
+        !lower_want_bool(cx, args, 2, &keep))
         return val_error();
     if (!lower_is_none(args->at[3])) {
         if (!lower_dtype_arg(cx, args, 3, &dtype))
             return val_error();
         if (dtype->kind != TYPE_SCALAR) {
-            lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[3], "a sum cannot have the type %s", type_text(lower_types(cx), dtype));
+            lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[3], "a sum cannot have the type %s",
+                        type_text(lower_types(cx), dtype));
             return val_error();
         }
         x = ir_cast(lower_builder(cx), x, dtype);
@@ -138,7 +145,8 @@ static IrValue *ordered(Lower *cx, IrValue *x)
     return type_is_bool(x->type) ? ir_cast(lower_builder(cx), x, scalar_of(cx, SCALAR_I32)) : x;
 }
 
-static IrValue *reduce_index(Lower *cx, IrReduceKind kind, IrValue *x, const Axes *axes, bool keep, bool left)
+static IrValue *reduce_index(Lower *cx, IrReduceKind kind, IrValue *x, const Axes *axes, bool keep,
+                             bool left)
 {
     if (!type_is_block(x->type))
         return ir_const_int(lower_builder(cx), scalar_of(cx, SCALAR_I32), 0);
@@ -155,7 +163,8 @@ static bool one_axis(Lower *cx, const Axes *axes, const BoundArgs *args)
 {
     if (axes->all || axes->count == 1)
         return true;
-    lower_error(cx, DIAG_BAD_VALUE, args->spans[1], "an index is along one axis, or along all with axis=None");
+    lower_error(cx, DIAG_BAD_VALUE, args->spans[1],
+                "an index is along one axis, or along all with axis=None");
     return false;
 }
 
@@ -172,8 +181,9 @@ Val lower_fn_max(Lower *cx, const BoundArgs *args)
     Axes axes;
     bool keep, indices, left, is_max = args->builtin->id == BUILTIN_MAX;
     IrValue *x = reduced_input(cx, args);
-    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) || !lower_want_bool(cx, args, 2, &indices) ||
-        !lower_want_bool(cx, args, 3, &left) || !lower_want_bool(cx, args, 4, &keep))
+    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) ||
+        !lower_want_bool(cx, args, 2, &indices) || !lower_want_bool(cx, args, 3, &left) ||
+        !lower_want_bool(cx, args, 4, &keep))
         return val_error();
     if (indices && type_is_block(x->type) && !one_axis(cx, &axes, args))
         return val_error();
@@ -194,8 +204,8 @@ Val lower_fn_argmax(Lower *cx, const BoundArgs *args)
     bool keep, left;
     IrReduceKind kind = args->builtin->id == BUILTIN_ARGMAX ? REDUCE_ARGMAX : REDUCE_ARGMIN;
     IrValue *x = reduced_input(cx, args);
-    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) || !lower_want_bool(cx, args, 2, &left) ||
-        !lower_want_bool(cx, args, 3, &keep))
+    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) ||
+        !lower_want_bool(cx, args, 2, &left) || !lower_want_bool(cx, args, 3, &keep))
         return val_error();
     if (type_is_block(x->type) && !one_axis(cx, &axes, args))
         return val_error();
@@ -207,7 +217,8 @@ Val lower_fn_reduce_bits(Lower *cx, const BoundArgs *args)
     Axes axes;
     bool keep;
     IrValue *x = reduced_input(cx, args);
-    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) || !lower_want_bool(cx, args, 2, &keep))
+    if (!x || !want_axes(cx, args, 1, type_rank(x->type), &axes) ||
+        !lower_want_bool(cx, args, 2, &keep))
         return val_error();
     RuleResult r = rule_reduce(RULE_BITS, type_scalar_kind(x->type));
     if (r.why != RULE_OK) {
@@ -239,7 +250,8 @@ Val lower_fn_softmax(Lower *cx, const BoundArgs *args)
     if (!x || !lower_want_bool(cx, args, 2, &keep) || !lower_want_bool(cx, args, 3, &ieee))
         return val_error();
     if (!type_is_float(x->type)) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'softmax' needs floats, got %s", lower_text(cx, args->at[0]));
+        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'softmax' needs floats, got %s",
+                    lower_text(cx, args->at[0]));
         return val_error();
     }
     if (!lower_is_none(args->at[1]) && !lower_want_axis(cx, args, 1, type_rank(x->type), &axis))
@@ -248,5 +260,6 @@ Val lower_fn_softmax(Lower *cx, const BoundArgs *args)
         x = ir_cast(b, x, scalar_of(cx, SCALAR_F32));
     IrValue *shifted = ir_binary(b, IR_SUB, x, along(cx, REDUCE_MAX, x, axis));
     IrValue *powers = ir_unary(b, IR_EXP, shifted);
-    return val_of(ir_binary(b, ieee ? IR_DIV_RN : IR_DIV, powers, along(cx, REDUCE_SUM, powers, axis)));
+    return val_of(
+        ir_binary(b, ieee ? IR_DIV_RN : IR_DIV, powers, along(cx, REDUCE_SUM, powers, axis)));
 }

@@ -1,12 +1,13 @@
-/// builtin_shape.c - the same elements under other shapes: reshape, transposition, new axes, repetition.
+/// builtin_shape.c - the same elements under other shapes: reshape, transposition, new axes,
+/// repetition.
 #include "lower/builtins.h"
 
 #include <inttypes.h>
 
 static IrValue *input_of(Lower *cx, const BoundArgs *args)
 {
-    const char *what = arena_printf(lower_arena(cx), "argument '%s' of '%s'", args->builtin->params[0].name->text,
-                                    args->builtin->name->text);
+    const char *what = arena_printf(lower_arena(cx), "argument '%s' of '%s'",
+                                    args->builtin->params[0].name->text, args->builtin->name->text);
     return lower_value(cx, args->at[0], what, args->spans[0]);
 }
 
@@ -38,7 +39,8 @@ static Val reshape_to(Lower *cx, IrValue *x, unsigned rank, const int32_t *shape
     const Type *to = type_block(types, type_elem(x->type), rank, shape);
     uint32_t numel = numel_of(rank, shape);
     if (numel != x->type->numel) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, span, "%" PRIu32 " elements do not fit shape %s = %" PRIu32, x->type->numel,
+        lower_error(cx, DIAG_SHAPE_MISMATCH, span,
+                    "%" PRIu32 " elements do not fit shape %s = %" PRIu32, x->type->numel,
                     type_shape_text(types, to), numel);
         return val_error();
     }
@@ -66,7 +68,8 @@ Val lower_fn_reshape(Lower *cx, const BoundArgs *args)
 Val lower_fn_ravel(Lower *cx, const BoundArgs *args)
 {
     IrValue *x = input_of(cx, args);
-    return x ? reshape_to(cx, x, 1, (int32_t[]){ (int32_t)x->type->numel }, args->call) : val_error();
+    return x ? reshape_to(cx, x, 1, (int32_t[]){ (int32_t)x->type->numel }, args->call)
+             : val_error();
 }
 
 // ---- axes in another order ------------------------------------------------------------------
@@ -83,14 +86,17 @@ static bool check_permutation(Lower *cx, const uint8_t *perm, unsigned rank, Spa
             missing = k;
     if (twice == rank)
         return true;
-    lower_error(cx, DIAG_BAD_VALUE, span, "axis %u appears twice, axis %u is missing", twice, missing);
+    lower_error(cx, DIAG_BAD_VALUE, span, "axis %u appears twice, axis %u is missing", twice,
+                missing);
     return false;
 }
 
-static bool read_permutation(Lower *cx, const BoundArgs *args, Val dims, unsigned rank, uint8_t *perm)
+static bool read_permutation(Lower *cx, const BoundArgs *args, Val dims, unsigned rank,
+                             uint8_t *perm)
 {
     if (dims.tuple.len != rank) {
-        lower_error(cx, DIAG_BAD_VALUE, args->spans[1], "'%s' of %u axes needs as many axis numbers, got %" PRIu32,
+        lower_error(cx, DIAG_BAD_VALUE, args->spans[1],
+                    "'%s' of %u axes needs as many axis numbers, got %" PRIu32,
                     args->builtin->name->text, rank, dims.tuple.len);
         return false;
     }
@@ -118,7 +124,8 @@ Val lower_fn_trans(Lower *cx, const BoundArgs *args)
             return val_error();
     } else {
         if (rank < 2) {
-            lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "a transposition needs a block of 2 or more axes, got %s",
+            lower_error(cx, DIAG_SHAPE_MISMATCH, args->call,
+                        "a transposition needs a block of 2 or more axes, got %s",
                         lower_text(cx, args->at[0]));
             return val_error();
         }
@@ -139,7 +146,8 @@ Val lower_fn_expand_dims(Lower *cx, const BoundArgs *args)
     if (!x)
         return val_error();
     if (n + type_rank(x->type) > TYPE_MAX_RANK) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "%u axes; the limit is %d", n + type_rank(x->type), TYPE_MAX_RANK);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "%u axes; the limit is %d",
+                    n + type_rank(x->type), TYPE_MAX_RANK);
         return val_error();
     }
     // Axis numbers are those of the result.
@@ -160,7 +168,8 @@ Val lower_fn_expand_dims(Lower *cx, const BoundArgs *args)
         if (is_new[k])
             x = type_is_block(x->type)
                     ? ir_expand_dims(lower_builder(cx), x, (int)k)
-                    : ir_splat(lower_builder(cx), x, type_block(lower_types(cx), x->type, 1, (int32_t[]){ 1 }));
+                    : ir_splat(lower_builder(cx), x,
+                               type_block(lower_types(cx), x->type, 1, (int32_t[]){ 1 }));
     return val_of(x);
 }
 
@@ -178,12 +187,13 @@ Val lower_fn_broadcast_to(Lower *cx, const BoundArgs *args)
     RuleShape r = rule_broadcast_to(x->type, to);
     if (!r.ok && type_rank(x->type) <= rank) {
         unsigned axis = r.axis - (rank - type_rank(x->type));
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "axis %u has size %d and cannot become %d", axis, (int)r.size[0],
-                    (int)r.size[1]);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "axis %u has size %d and cannot become %d",
+                    axis, (int)r.size[0], (int)r.size[1]);
         return val_error();
     }
     if (!r.ok) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "a block of %u axes cannot become one of %u", type_rank(x->type), rank);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call,
+                    "a block of %u axes cannot become one of %u", type_rank(x->type), rank);
         return val_error();
     }
     return val_of(lower_broadcast_to(cx, x, to, args->call));
@@ -191,7 +201,9 @@ Val lower_fn_broadcast_to(Lower *cx, const BoundArgs *args)
 
 Val lower_fn_broadcast(Lower *cx, const BoundArgs *args)
 {
-    IrValue *v[2] = { input_of(cx, args), lower_value(cx, args->at[1], "argument 'other' of 'broadcast'", args->spans[1]) };
+    IrValue *v[2] = { input_of(cx, args),
+                      lower_value(cx, args->at[1], "argument 'other' of 'broadcast'",
+                                  args->spans[1]) };
     if (!v[0] || !v[1] || !lower_broadcast(cx, v, args->spans, 2, args->call))
         return val_error();
     Val out = { .kind = VAL_TUPLE, .tuple = { ARENA_NEW_N(lower_arena(cx), Val, 2), 2 } };
@@ -209,14 +221,17 @@ Val lower_fn_item(Lower *cx, const BoundArgs *args)
     if (!x || !type_is_block(x->type))
         return x ? val_of(x) : val_error();
     if (x->type->numel != 1) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call, "item() needs a block of one element, got shape %s",
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->call,
+                    "item() needs a block of one element, got shape %s",
                     type_shape_text(lower_types(cx), x->type));
         return val_error();
     }
     IrBuilder *b = lower_builder(cx);
     TypeTable *types = lower_types(cx);
     const Type *elem = type_elem(x->type), *bits = elem;
-    static const ScalarKind of_bytes[] = { [1] = SCALAR_U8, [2] = SCALAR_U16, [4] = SCALAR_U32, [8] = SCALAR_U64 };
+    static const ScalarKind of_bytes[] = {
+        [1] = SCALAR_U8, [2] = SCALAR_U16, [4] = SCALAR_U32, [8] = SCALAR_U64
+    };
     if (!type_is_int(elem) && !type_is_bool(elem))
         bits = type_scalar(types, of_bytes[type_elem_bytes(elem)]);
     if (bits != elem)

@@ -90,6 +90,6 @@ void builtin_default_args(const Builtin *b, ConstVal *out)
 
 void builtin_report_unsupported(DiagSink *d, Span span, const Builtin *b)
 {
-    diag_report(d, DIAG_UNSUPPORTED, span, "'%s' is not compiled by this version yet (%s)", b->name->text,
-                b->unsupported);
+    diag_report(d, DIAG_UNSUPPORTED, span, "'%s' is not compiled by this version yet (%s)",
+                b->name->text, b->unsupported);
 }

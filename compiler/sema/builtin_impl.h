@@ -8,18 +8,19 @@ enum { SPACE_METHODS = SPACE_COUNT, SPACE_DTYPE_METHODS, SPACE_SLOTS };
 
 typedef struct BuiltinEntry {
     unsigned space;
-    Sym name;        ///< NULL: a free slot
+    Sym name;  ///< NULL: a free slot
     ConstVal value;
 } BuiltinEntry;
 
 struct BuiltinTable {
     Arena *arena;
     SymTable *syms;
-    Builtin rows[BUILTIN_COUNT];       ///< name NULL: no such builtin (operations without a surface name)
+    Builtin
+        rows[BUILTIN_COUNT];  ///< name NULL: no such builtin (operations without a surface name)
     Namespace spaces[SPACE_COUNT];
-    BuiltinEntry *slots;               ///< open addressing by space and name
+    BuiltinEntry *slots;  ///< open addressing by space and name
     uint32_t count, cap;
-    const char **names[SPACE_SLOTS];   ///< of each space, for suggestions
+    const char **names[SPACE_SLOTS];  ///< of each space, for suggestions
     uint32_t name_count[SPACE_SLOTS];
 };
 

@@ -1,7 +1,7 @@
 /// builtin_table.c - builds the table of builtins from lang/builtins.def, ops.def and types.def.
 ///
-/// Signatures are Python's parameter lists with constant defaults; a bad one trips an assertion, and
-/// tests/unit/test_builtin.c reads them all.
+/// Signatures are Python's parameter lists with constant defaults; a bad one trips an assertion,
+/// and tests/unit/test_builtin.c reads them all.
 #include "sema/builtin_impl.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -206,7 +206,9 @@ static void enter_rows(BuiltinTable *t)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const BuiltinRow *row = &rows[i];
         Builtin *b = &t->rows[row->id];
-        *b = (Builtin){ .id = row->id, .use = row->use, .op = -1, .unsupported = row->later, .doc = row->doc };
+        *b = (Builtin){
+            .id = row->id, .use = row->use, .op = -1, .unsupported = row->later, .doc = row->doc
+        };
         read_signature(t, b, row->signature);
         const char *names = row->names;
         for (Sym name; (name = take_name(t, &names));) {
@@ -255,8 +257,9 @@ static void enter_aliases(BuiltinTable *t)
             *b = (Builtin){ .id = BUILTIN_LATER,
                             .name = name,
                             .op = -1,
-                            .unsupported = laters[i].space == SPACE_LIBDEVICE ? "CUDA's math library"
-                                                                              : "questions to the target",
+                            .unsupported = laters[i].space == SPACE_LIBDEVICE
+                                               ? "CUDA's math library"
+                                               : "questions to the target",
                             .doc = "" };
             enter(t, laters[i].space, name, value_of(b));
         }
@@ -266,7 +269,8 @@ static void enter_aliases(BuiltinTable *t)
 static void enter_spaces(BuiltinTable *t)
 {
     for (size_t i = 0; i < COUNT(spaces); i++)
-        t->spaces[spaces[i].space] = (Namespace){ .space = spaces[i].space, .name = spaces[i].name };
+        t->spaces[spaces[i].space] =
+            (Namespace){ .space = spaces[i].space, .name = spaces[i].name };
     for (size_t i = 0; i < COUNT(children); i++)
         enter(t, children[i].space, sym_of(t->syms, children[i].name),
               const_ref(CONST_NAMESPACE, &t->spaces[children[i].child]));
@@ -296,7 +300,8 @@ static void collect_names(BuiltinTable *t)
     }
     for (uint32_t i = 0; i < t->cap; i++)
         if (t->slots[i].name)
-            t->names[t->slots[i].space][t->name_count[t->slots[i].space]++] = t->slots[i].name->text;
+            t->names[t->slots[i].space][t->name_count[t->slots[i].space]++] =
+                t->slots[i].name->text;
 }
 
 BuiltinTable *builtin_table_new(Arena *a, SymTable *syms, TypeTable *types)

@@ -203,7 +203,8 @@ ConstVal const_format(ConstCx *cx, Str format, const ConstVal *args, Span span)
     if (wrong)
         diag_report(cx->diags, DIAG_BAD_VALUE, span, "string formatting has %s", wrong);
     else
-        v = const_str((Str){ arena_strndup(cx->arena, out.at ? out.at : "", out.len), (uint32_t)out.len });
+        v = const_str(
+            (Str){ arena_strndup(cx->arena, out.at ? out.at : "", out.len), (uint32_t)out.len });
     buf_free(&out);
     return v;
 }

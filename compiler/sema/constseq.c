@@ -1,4 +1,5 @@
-/// constseq.c - strings and tuples of compile time: joining, repeating, order, membership, indexing.
+/// constseq.c - strings and tuples of compile time: joining, repeating, order, membership,
+/// indexing.
 #include "sema/constval_impl.h"
 #include <string.h>
 
@@ -35,7 +36,8 @@ static ConstVal repeat(ConstCx *cx, const ConstVal *v, const ConstVal *count, Sp
     Int128 times = const_int_of(count);
     uint32_t n = length_of(v);
     if (times > 0 && n > 0 && times > SEQUENCE_LIMIT / n) {
-        diag_report(cx->diags, DIAG_BAD_VALUE, span, "the result of '*' is longer than %d", SEQUENCE_LIMIT);
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "the result of '*' is longer than %d",
+                    SEQUENCE_LIMIT);
         return const_error();
     }
     ConstVal out = v->kind == CONST_STR ? const_str((Str){ "", 0 }) : const_tuple(NULL, 0);
@@ -44,7 +46,8 @@ static ConstVal repeat(ConstCx *cx, const ConstVal *v, const ConstVal *count, Sp
     return out;
 }
 
-ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, const ConstVal *b, Span span)
+ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, const ConstVal *b,
+                               Span span)
 {
     if (op == AST_ADD && is_sequence(a) && a->kind == b->kind)
         return join(cx, a, b);
@@ -59,7 +62,8 @@ ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, c
 
 static bool order_of(const ConstVal *a, const ConstVal *b, int *out)
 {
-    bool numbers = (const_is_int(a) || a->kind == CONST_FLOAT) && (const_is_int(b) || b->kind == CONST_FLOAT);
+    bool numbers =
+        (const_is_int(a) || a->kind == CONST_FLOAT) && (const_is_int(b) || b->kind == CONST_FLOAT);
     if (!numbers)
         return const_sequence_order(a, b, out);
     *out = const_number_order(a, b);
@@ -107,7 +111,8 @@ bool const_contains(ConstCx *cx, const ConstVal *a, const ConstVal *b, Span span
 static ConstVal no_sequence(ConstCx *cx, const ConstVal *v, Span span)
 {
     if (v->kind != CONST_ERROR)
-        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "%s cannot be indexed", const_kind_text(v));
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "%s cannot be indexed",
+                    const_kind_text(v));
     return const_error();
 }
 
@@ -121,15 +126,16 @@ ConstVal const_index(ConstCx *cx, ConstVal v, ConstVal index, Span span)
     if (!is_sequence(&v) || index.kind == CONST_ERROR)
         return no_sequence(cx, index.kind == CONST_ERROR ? &index : &v, span);
     if (!const_is_int(&index)) {
-        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "an index must be an int, got %s", const_kind_text(&index));
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "an index must be an int, got %s",
+                    const_kind_text(&index));
         return const_error();
     }
     Int128 i = const_int_of(&index), n = length_of(&v);
     if (i < -n || i >= n) {
         Buf b = { 0 };
         const_print(&b, &index);
-        diag_report(cx->diags, DIAG_BAD_VALUE, span, "index %s is outside %s of length %d", b.at, const_kind_text(&v),
-                    (int)n);
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "index %s is outside %s of length %d", b.at,
+                    const_kind_text(&v), (int)n);
         buf_free(&b);
         return const_error();
     }
@@ -137,13 +143,15 @@ ConstVal const_index(ConstCx *cx, ConstVal v, ConstVal index, Span span)
 }
 
 // One bound of a slice, clamped as Python does; false when it is no int.
-static bool slice_bound(ConstCx *cx, const ConstVal *bound, Int128 absent, Int128 n, bool down, Span span, Int128 *out)
+static bool slice_bound(ConstCx *cx, const ConstVal *bound, Int128 absent, Int128 n, bool down,
+                        Span span, Int128 *out)
 {
     *out = absent;
     if (bound->kind == CONST_NONE)
         return true;
     if (!const_is_int(bound)) {
-        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "a slice bound must be an int, got %s", const_kind_text(bound));
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "a slice bound must be an int, got %s",
+                    const_kind_text(bound));
         return false;
     }
     Int128 i = const_int_of(bound), lowest = down ? -1 : 0, highest = down ? n - 1 : n;
@@ -152,7 +160,8 @@ static bool slice_bound(ConstCx *cx, const ConstVal *bound, Int128 absent, Int12
     return true;
 }
 
-ConstVal const_slice(ConstCx *cx, ConstVal v, ConstVal lower, ConstVal upper, ConstVal step, Span span)
+ConstVal const_slice(ConstCx *cx, ConstVal v, ConstVal lower, ConstVal upper, ConstVal step,
+                     Span span)
 {
     if (lower.kind == CONST_ERROR || upper.kind == CONST_ERROR || step.kind == CONST_ERROR)
         return const_error();

@@ -1,7 +1,7 @@
 /// constval.c - arithmetic, comparison and truth of compile-time numbers, with Python's semantics.
 ///
-/// Strings and tuples are in constseq.c, text forms in constprint.c. Integers that leave 128 bits, a
-/// division by zero and operands that an operator does not take are reported.
+/// Strings and tuples are in constseq.c, text forms in constprint.c. Integers that leave 128 bits,
+/// a division by zero and operands that an operator does not take are reported.
 #include "sema/constval_impl.h"
 #include <errno.h>
 #include <math.h>
@@ -20,7 +20,8 @@ static ConstVal fail_zero(ConstCx *cx, const char *op, Span span)
     return const_error();
 }
 
-ConstVal const_bad_operands(ConstCx *cx, const char *op, const ConstVal *a, const ConstVal *b, Span span)
+ConstVal const_bad_operands(ConstCx *cx, const char *op, const ConstVal *a, const ConstVal *b,
+                            Span span)
 {
     diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "unsupported operands for '%s': %s and %s", op,
                 const_kind_text(a), const_kind_text(b));
@@ -105,7 +106,8 @@ static ConstVal int_power(ConstCx *cx, Int128 a, Int128 b, Span span)
 static ConstVal int_shift(ConstCx *cx, AstBinaryOp op, Int128 a, Int128 b, Span span)
 {
     if (b < 0) {
-        diag_report(cx->diags, DIAG_BAD_VALUE, span, "negative shift count %d", (int)(b < -999 ? -999 : b));
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "negative shift count %d",
+                    (int)(b < -999 ? -999 : b));
         return const_error();
     }
     if (op == AST_SHR)
@@ -114,7 +116,8 @@ static ConstVal int_shift(ConstCx *cx, AstBinaryOp op, Int128 a, Int128 b, Span 
     return shift_left(a, b, &v) ? const_int(v) : fail_overflow(cx, "<<", span);
 }
 
-static ConstVal int_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *x, const ConstVal *y, Span span)
+static ConstVal int_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *x, const ConstVal *y,
+                           Span span)
 {
     Int128 a = const_int_of(x), b = const_int_of(y), v = 0;
     bool fits = true;
@@ -180,7 +183,8 @@ static ConstVal float_power(ConstCx *cx, double a, double b, Span span)
     return const_float(v);
 }
 
-static ConstVal float_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *x, const ConstVal *y, Span span)
+static ConstVal float_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *x, const ConstVal *y,
+                             Span span)
 {
     double a = to_double(x), b = to_double(y), quotient, remainder;
     switch (op) {
@@ -230,7 +234,9 @@ ConstVal const_unary(ConstCx *cx, AstUnaryOp op, ConstVal a, Span span)
     if (a.kind == CONST_ERROR)
         return a;
     switch (op) {
-    case AST_NOT: truth = const_truth(cx, a, span, &ok); return ok ? const_bool(!truth) : const_error();
+    case AST_NOT:
+        truth = const_truth(cx, a, span, &ok);
+        return ok ? const_bool(!truth) : const_error();
     case AST_POS:
         if (is_number(&a))
             return a.kind == CONST_BOOL ? const_int(a.v.b) : a;
@@ -245,8 +251,9 @@ ConstVal const_unary(ConstCx *cx, AstUnaryOp op, ConstVal a, Span span)
         break;
     case AST_UNARY_OP_COUNT: break;
     }
-    diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "unary '%s' needs %s, got %s", ast_unary_text[op],
-                op == AST_INVERT ? "an integer" : "a number", const_kind_text(&a));
+    diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "unary '%s' needs %s, got %s",
+                ast_unary_text[op], op == AST_INVERT ? "an integer" : "a number",
+                const_kind_text(&a));
     return const_error();
 }
 
@@ -302,7 +309,8 @@ bool const_equal(const ConstVal *a, const ConstVal *b)
     return false;
 }
 
-static ConstVal compare_order(ConstCx *cx, AstCompareOp op, const ConstVal *a, const ConstVal *b, Span span)
+static ConstVal compare_order(ConstCx *cx, AstCompareOp op, const ConstVal *a, const ConstVal *b,
+                              Span span)
 {
     int order;
     if (is_number(a) && is_number(b))
@@ -368,7 +376,8 @@ bool const_truth(ConstCx *cx, ConstVal v, Span span, bool *ok)
     }
     *ok = false;
     if (v.kind != CONST_ERROR)
-        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "%s is neither true nor false", const_kind_text(&v));
+        diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "%s is neither true nor false",
+                    const_kind_text(&v));
     return false;
 }
 
@@ -436,8 +445,11 @@ ConstVal const_to_int(ConstCx *cx, ConstVal v, Span span)
     if (v.kind == CONST_FLOAT) {
         if (isfinite(v.v.f) && fabs(v.v.f) < 0x1p126)
             return const_int((Int128)v.v.f);
-        diag_report(cx->diags, DIAG_BAD_VALUE, span, "a float that is %s has no value as an integer",
-                    isnan(v.v.f) ? "NaN" : isinf(v.v.f) ? "infinite" : "so large");
+        diag_report(cx->diags, DIAG_BAD_VALUE, span,
+                    "a float that is %s has no value as an integer",
+                    isnan(v.v.f)   ? "NaN"
+                    : isinf(v.v.f) ? "infinite"
+                                   : "so large");
         return const_error();
     }
     if (v.kind == CONST_STR) {
@@ -445,10 +457,12 @@ ConstVal const_to_int(ConstCx *cx, ConstVal v, Span span)
         bool too_large;
         if (parse_int(stripped(cx->arena, v.v.s), false, &i, &too_large))
             return const_int(i);
-        diag_report(cx->diags, DIAG_BAD_VALUE, span, "'%.*s' is not an integer", (int)v.v.s.len, v.v.s.at);
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "'%.*s' is not an integer", (int)v.v.s.len,
+                    v.v.s.at);
         return const_error();
     }
-    diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "int() needs a number or a string, got %s", const_kind_text(&v));
+    diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "int() needs a number or a string, got %s",
+                const_kind_text(&v));
     return const_error();
 }
 
@@ -465,7 +479,8 @@ ConstVal const_to_float(ConstCx *cx, ConstVal v, Span span)
         bool hex = strchr(text, 'x') || strchr(text, 'X') || strchr(text, '(');
         if (end != text && !*end && !hex)
             return const_float(f);
-        diag_report(cx->diags, DIAG_BAD_VALUE, span, "'%.*s' is not a float", (int)v.v.s.len, v.v.s.at);
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "'%.*s' is not a float", (int)v.v.s.len,
+                    v.v.s.at);
         return const_error();
     }
     diag_report(cx->diags, DIAG_TYPE_MISMATCH, span, "float() needs a number or a string, got %s",

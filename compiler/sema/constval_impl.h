@@ -16,10 +16,12 @@ static inline Int128 const_int_of(const ConstVal *v)
 }
 
 /// "unsupported operands for '+': an int and a string"; CONST_ERROR.
-ConstVal const_bad_operands(ConstCx *cx, const char *op, const ConstVal *a, const ConstVal *b, Span span);
+ConstVal const_bad_operands(ConstCx *cx, const char *op, const ConstVal *a, const ConstVal *b,
+                            Span span);
 
 /// Operators where one operand is a string or tuple (constseq.c).
-ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, const ConstVal *b, Span span);
+ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, const ConstVal *b,
+                               Span span);
 /// -1, 0, 1 for strings and tuples of comparable things; false when there is no order.
 bool const_sequence_order(const ConstVal *a, const ConstVal *b, int *out);
 /// -1, 0, 1, or 2 when unordered (NaN); both are numbers.

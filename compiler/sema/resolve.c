@@ -1,10 +1,10 @@
 /// resolve.c - a file becomes a module: its imports, functions and constants under their names.
 ///
-/// Statements are taken in order, so an import is complete before what follows it; bodies are looked
-/// at last (resolve_names.c), so functions may use what is defined below them. A fault leaves a
-/// declaration without a value behind, which absorbs: nobody reports it a second time.
-#include "sema/resolve_impl.h"
+/// Statements are taken in order, so an import is complete before what follows it; bodies are
+/// looked at last (resolve_names.c), so functions may use what is defined below them. A fault
+/// leaves a declaration without a value behind, which absorbs: nobody reports it a second time.
 #include "front/parse.h"
+#include "sema/resolve_impl.h"
 #include "support/fs.h"
 #include <string.h>
 
@@ -87,8 +87,8 @@ static void declare_function(Program *p, Module *m, const AstFunction *def)
     resolve_declare(p, m, def->name, d, def->name_span);
 }
 
-static void declare_constant(Program *p, Module *m, const AstNode *target, const AstNode *annotation,
-                             const AstNode *value)
+static void declare_constant(Program *p, Module *m, const AstNode *target,
+                             const AstNode *annotation, const AstNode *value)
 {
     if (target->kind == AST_ERROR)
         return;
@@ -99,7 +99,8 @@ static void declare_constant(Program *p, Module *m, const AstNode *target, const
     }
     Sym name = ast_name(target)->name;
     if (!value) {
-        diag_report(p->diags, DIAG_SYNTAX, target->span, "the constant '%s' has no value", name->text);
+        diag_report(p->diags, DIAG_SYNTAX, target->span, "the constant '%s' has no value",
+                    name->text);
         return;
     }
     Decl *d = resolve_make_decl(p, m, name, DECL_CONSTANT, target->span);
@@ -209,7 +210,8 @@ static const char *suggest_in_module(const Program *p, const Module *m, const ch
     return diag_did_you_mean(name, names, m->names.len);
 }
 
-void resolve_report_undefined(const Program *p, const Module *m, const Namespace *ns, Sym name, Span span)
+void resolve_report_undefined(const Program *p, const Module *m, const Namespace *ns, Sym name,
+                              Span span)
 {
     const char *near;
     if (ns) {

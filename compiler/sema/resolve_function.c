@@ -22,8 +22,8 @@ static Str take_line(Str *rest)
     return line;
 }
 
-/// As Python's inspect.cleandoc: the indentation that all lines but the first share is removed, blank
-/// lines at both ends too.
+/// As Python's inspect.cleandoc: the indentation that all lines but the first share is removed,
+/// blank lines at both ends too.
 static const char *clean_doc(Arena *a, Str doc)
 {
     uint32_t shared = UINT32_MAX;
@@ -61,7 +61,8 @@ typedef struct DecoratorArgs {
 
 static void report_param(Program *p, const Builtin *b, Sym name, Span span)
 {
-    diag_report(p->diags, DIAG_BAD_CALL, span, "unknown argument '%s' of '%s'", name->text, b->name->text);
+    diag_report(p->diags, DIAG_BAD_CALL, span, "unknown argument '%s' of '%s'", name->text,
+                b->name->text);
     const char *near = builtin_suggest_param(b, name->text);
     if (near)
         diag_help(p->diags, "did you mean '%s'?", near);
@@ -75,8 +76,8 @@ static void bind_args(Program *p, const Builtin *b, const AstCall *call, Decorat
         if (i < b->param_count)
             out->at[i] = call->args.at[i];
         else if (i == b->param_count)
-            diag_report(p->diags, DIAG_BAD_CALL, call->args.at[i]->span, "'%s' takes at most %u arguments",
-                        b->name->text, b->param_count);
+            diag_report(p->diags, DIAG_BAD_CALL, call->args.at[i]->span,
+                        "'%s' takes at most %u arguments", b->name->text, b->param_count);
     }
     for (uint32_t i = 0; call && i < call->keywords.len; i++) {
         if (call->keywords.at[i]->kind != AST_KEYWORD)
@@ -86,14 +87,15 @@ static void bind_args(Program *p, const Builtin *b, const AstCall *call, Decorat
         if (at < 0 && k->name)
             report_param(p, b, k->name, k->base.span);
         else if (at >= 0 && out->at[at])
-            diag_report(p->diags, DIAG_BAD_CALL, k->base.span, "argument '%s' is given twice", k->name->text);
+            diag_report(p->diags, DIAG_BAD_CALL, k->base.span, "argument '%s' is given twice",
+                        k->name->text);
         else if (at >= 0)
             out->at[at] = k->value;
     }
     for (uint32_t i = 0; i < b->param_count; i++)
         if (!b->params[i].has_default && !out->at[i] && call)
-            diag_report(p->diags, DIAG_BAD_CALL, call->base.span, "'%s' needs the argument '%s'", b->name->text,
-                        b->params[i].name->text);
+            diag_report(p->diags, DIAG_BAD_CALL, call->base.span, "'%s' needs the argument '%s'",
+                        b->name->text, b->params[i].name->text);
 }
 
 static void apply_kernel(Function *f, const DecoratorArgs *args)
@@ -106,15 +108,17 @@ static void apply_kernel(Function *f, const DecoratorArgs *args)
     f->alias = args->at[4];
 }
 
-static void apply_decorator(Program *p, Function *f, const Builtin *b, const AstCall *call, Span span)
+static void apply_decorator(Program *p, Function *f, const Builtin *b, const AstCall *call,
+                            Span span)
 {
     DecoratorArgs args;
     if (b->id != BUILTIN_INSTANCE && b->id != BUILTIN_EXAMPLE)
         bind_args(p, b, call, &args);
-    bool needs_call = b->id == BUILTIN_INSTANCE || b->id == BUILTIN_EXAMPLE || b->id == BUILTIN_AUTOTUNE ||
-                      b->id == BUILTIN_HEURISTICS;
+    bool needs_call = b->id == BUILTIN_INSTANCE || b->id == BUILTIN_EXAMPLE ||
+                      b->id == BUILTIN_AUTOTUNE || b->id == BUILTIN_HEURISTICS;
     if (needs_call && !call) {
-        diag_report(p->diags, DIAG_BAD_DECORATOR, span, "the decorator '%s' needs arguments", b->name->text);
+        diag_report(p->diags, DIAG_BAD_DECORATOR, span, "the decorator '%s' needs arguments",
+                    b->name->text);
         return;
     }
     if (b->id == BUILTIN_KERNEL) {
@@ -138,7 +142,8 @@ static void apply_decorator(Program *p, Function *f, const Builtin *b, const Ast
 static void report_decorator(const Program *p, const AstNode *name)
 {
     const char *text = ast_dotted_name(p->arena, name);
-    diag_report(p->diags, DIAG_BAD_DECORATOR, name->span, "unknown decorator '%s'", text ? text : "...");
+    diag_report(p->diags, DIAG_BAD_DECORATOR, name->span, "unknown decorator '%s'",
+                text ? text : "...");
     const char *last = text && strrchr(text, '.') ? strrchr(text, '.') + 1 : text;
     const char *near = last ? builtin_suggest(p->builtins, SPACE_TOP, last) : NULL;
     if (near)
@@ -169,8 +174,8 @@ static bool take_decorator(Program *p, Module *m, Function *f, const AstNode *n,
         return false;
     }
     apply_decorator(p, f, builtin, call, n->span);
-    return builtin->id == BUILTIN_JIT || builtin->id == BUILTIN_KERNEL || builtin->id == BUILTIN_TILE_KERNEL ||
-           builtin->id == BUILTIN_CONSTEXPR_FUNCTION;
+    return builtin->id == BUILTIN_JIT || builtin->id == BUILTIN_KERNEL ||
+           builtin->id == BUILTIN_TILE_KERNEL || builtin->id == BUILTIN_CONSTEXPR_FUNCTION;
 }
 
 static void take_decorators(Program *p, Module *m, Function *f)
@@ -187,8 +192,8 @@ static void take_decorators(Program *p, Module *m, Function *f)
         }
     }
     if (kinds == 0 && !failed) {
-        diag_report(p->diags, DIAG_BAD_DECORATOR, def->name_span, "function '%s' is not marked as one of newt",
-                    def->name->text);
+        diag_report(p->diags, DIAG_BAD_DECORATOR, def->name_span,
+                    "function '%s' is not marked as one of newt", def->name->text);
         diag_help(p->diags, "write @newt.jit above it, or @newt.kernel for an entry point");
     }
 }
@@ -225,11 +230,12 @@ Function *resolve_function(Program *p, Module *m, const AstFunction *def)
         if (def->params.at[i]->kind != AST_PARAM)
             continue;
         const AstParam *param = ast_param(def->params.at[i]);
-        f->params[f->param_count++] = (Param){ .name = param->name,
-                                               .annotation = param->annotation,
-                                               .default_value = param->default_value,
-                                               .is_constexpr = means_constexpr(p, m, param->annotation),
-                                               .span = param->base.span };
+        f->params[f->param_count++] =
+            (Param){ .name = param->name,
+                     .annotation = param->annotation,
+                     .default_value = param->default_value,
+                     .is_constexpr = means_constexpr(p, m, param->annotation),
+                     .span = param->base.span };
     }
     take_decorators(p, m, f);
     return f;

@@ -21,7 +21,8 @@ static inline bool symmap_has(const SymMap *m, Sym key)
 
 /// Parses and resolves one file as a module of the program (resolve.c).
 Module *resolve_module(Program *p, const SourceFile *file, Sym name);
-/// Binds `name` in `m`; a second declaration of the name is reported at `span` unless it is the same one.
+/// Binds `name` in `m`; a second declaration of the name is reported at `span` unless it is the
+/// same one.
 void resolve_declare(Program *p, Module *m, Sym name, Decl *decl, Span span);
 /// A fresh declaration.
 Decl *resolve_make_decl(Program *p, Module *m, Sym name, DeclKind kind, Span span);
@@ -33,7 +34,8 @@ void resolve_import_from(Program *p, Module *m, const AstImportFrom *n);
 /// Decorators and parameters of a function (resolve_function.c).
 Function *resolve_function(Program *p, Module *m, const AstFunction *def);
 
-/// Reports the names in the module's functions and constants that nothing defines (resolve_names.c).
+/// Reports the names in the module's functions and constants that nothing defines
+/// (resolve_names.c).
 void resolve_check_names(Program *p, const Module *m);
 
 /// What a dotted expression means at module level: NAME, or attributes of modules. False when it is

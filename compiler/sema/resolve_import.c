@@ -47,7 +47,8 @@ static void report_cycle(Program *p, const Module *to, Span span)
 }
 
 // Reads and resolves the file; NULL after a report.
-static Module *load_file(Program *p, const char *path, Sym name, const char *text, size_t len, Span span)
+static Module *load_file(Program *p, const char *path, Sym name, const char *text, size_t len,
+                         Span span)
 {
     const SourceFile *file = source_add(p->sources, path, text, len);
     if (!file) {
@@ -57,27 +58,31 @@ static Module *load_file(Program *p, const char *path, Sym name, const char *tex
     return resolve_module(p, file, name);
 }
 
-static void report_missing(Program *p, Sym name, const char *folder, const char *unreadable, Span span)
+static void report_missing(Program *p, Sym name, const char *folder, const char *unreadable,
+                           Span span)
 {
-    static const char *const pythons[] = { "math",  "os",     "sys",   "typing", "functools", "itertools",
-                                           "torch", "numpy",  "random", "re",    "time",      "dataclasses" };
+    static const char *const pythons[] = { "math",      "os",        "sys",   "typing",
+                                           "functools", "itertools", "torch", "numpy",
+                                           "random",    "re",        "time",  "dataclasses" };
     size_t top = strcspn(name->text, ".");
     for (size_t i = 0; i < sizeof pythons / sizeof pythons[0]; i++) {
         if (strlen(pythons[i]) != top || memcmp(name->text, pythons[i], top) != 0)
             continue;
-        diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, span, "the Python module '%s' is not part of the language",
-                    name->text);
+        diag_report(p->diags, DIAG_NOT_IN_LANGUAGE, span,
+                    "the Python module '%s' is not part of the language", name->text);
         if (i == 0)
             diag_help(p->diags, "exp, log, sqrt and others are in newt.language");
         return;
     }
     if (folder) {
-        diag_report(p->diags, DIAG_BAD_IMPORT, span, "'%s' is a folder; a module is one .newt file", folder);
+        diag_report(p->diags, DIAG_BAD_IMPORT, span, "'%s' is a folder; a module is one .newt file",
+                    folder);
     } else if (unreadable) {
         diag_report(p->diags, DIAG_BAD_IMPORT, span, "cannot read %s", unreadable);
     } else {
         diag_report(p->diags, DIAG_BAD_IMPORT, span, "there is no module '%s'", name->text);
-        diag_help(p->diags, "it would be the file %s.newt beside this one, or in a folder given with -I",
+        diag_help(p->diags,
+                  "it would be the file %s.newt beside this one, or in a folder given with -I",
                   file_of_name(p->arena, name->text));
     }
 }
@@ -95,8 +100,9 @@ static Module *load_module(Program *p, const Module *from, Sym name, uint32_t le
     const char *file = file_of_name(p->arena, name->text), *folder = NULL, *unreadable = NULL;
     uint32_t dirs = level ? 0 : p->import_dir_count;
     for (uint32_t i = 0; i <= dirs; i++) {
-        const char *dir = i == 0 ? parent_folder(p->arena, fs_dir(p->arena, from->path), level ? level - 1 : 0)
-                                 : arena_printf(p->arena, "%s/", p->import_dirs[i - 1]);
+        const char *dir =
+            i == 0 ? parent_folder(p->arena, fs_dir(p->arena, from->path), level ? level - 1 : 0)
+                   : arena_printf(p->arena, "%s/", p->import_dirs[i - 1]);
         const char *path = arena_printf(p->arena, "%s%s.newt", dir, file), *error = NULL;
         Module *loaded = find_loaded(p, path);
         if (loaded && loaded->loading) {
@@ -133,7 +139,8 @@ static void import_one(Program *p, Module *m, const AstAlias *alias)
         ns = builtin_find_space(p->builtins, bound->text);
     }
     if (!ns && !alias->as_name && dot) {
-        diag_report(p->diags, DIAG_BAD_IMPORT, span, "a module in a folder needs a name of its own");
+        diag_report(p->diags, DIAG_BAD_IMPORT, span,
+                    "a module in a folder needs a name of its own");
         diag_help(p->diags, "write 'import %s as %s'", alias->name->text, strrchr(dot, '.') + 1);
         return;
     }
@@ -158,8 +165,8 @@ static void bind_builtin(Program *p, Module *m, const Namespace *ns, const AstAl
     ConstVal v = builtin_find(p->builtins, ns->space, alias->name);
     if (v.kind == CONST_ERROR)
         resolve_report_undefined(p, m, ns, alias->name, alias->base.span);
-    Decl *d = resolve_make_decl(p, m, bound, v.kind == CONST_NAMESPACE ? DECL_NAMESPACE : DECL_BUILTIN,
-                                alias->base.span);
+    Decl *d = resolve_make_decl(
+        p, m, bound, v.kind == CONST_NAMESPACE ? DECL_NAMESPACE : DECL_BUILTIN, alias->base.span);
     d->value = v;
     resolve_declare(p, m, bound, d, alias->base.span);
 }
@@ -191,9 +198,10 @@ static void import_siblings(Program *p, Module *m, const AstImportFrom *n)
         const AstAlias *alias = ast_alias(n->names.at[i]);
         Sym bound = alias->as_name ? alias->as_name : alias->name;
         const Module *loaded = load_module(p, m, alias->name, n->level, alias->base.span);
-        resolve_declare(p, m, bound,
-                        make_namespace(p, m, bound, loaded ? &loaded->space : NULL, alias->base.span),
-                        alias->base.span);
+        resolve_declare(
+            p, m, bound,
+            make_namespace(p, m, bound, loaded ? &loaded->space : NULL, alias->base.span),
+            alias->base.span);
     }
 }
 

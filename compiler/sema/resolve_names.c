@@ -1,7 +1,7 @@
 /// resolve_names.c - finds names that nothing defines, in every function whether it is used or not.
 ///
-/// As in Python, a name assigned anywhere in a function is local to it; whether it has a value where
-/// it is read depends on the path taken, and is lower's to say. Each unknown name is reported
+/// As in Python, a name assigned anywhere in a function is local to it; whether it has a value
+/// where it is read depends on the path taken, and is lower's to say. Each unknown name is reported
 /// once a function.
 #include "sema/resolve_impl.h"
 
@@ -9,7 +9,7 @@ typedef struct NameCheck {
     const Program *program;
     const Module *module;
     SymMap locals, reported;
-    SymMap augmented;        // names that only `+=` and its like assign
+    SymMap augmented;  // names that only `+=` and its like assign
 } NameCheck;
 
 // ---- what a function assigns ----------------------------------------------------------------
@@ -19,7 +19,8 @@ static void add_target(NameCheck *c, const AstNode *target)
     if (target->kind == AST_NAME) {
         symmap_put(&c->locals, ast_name(target)->name, 1);
     } else if (target->kind == AST_TUPLE || target->kind == AST_LIST) {
-        AstNodes items = target->kind == AST_TUPLE ? ast_tuple(target)->items : ast_list(target)->items;
+        AstNodes items =
+            target->kind == AST_TUPLE ? ast_tuple(target)->items : ast_list(target)->items;
         for (uint32_t i = 0; i < items.len; i++)
             add_target(c, items.at[i]);
     } else if (target->kind == AST_STARRED) {
@@ -60,8 +61,9 @@ static bool collect_augmented(const AstNode *n, void *ctx)
     if (symmap_has(&c->locals, name) || symmap_has(&c->augmented, name))
         return true;
     symmap_put(&c->augmented, name, 1);
-    diag_report(c->program->diags, DIAG_UNDEFINED_NAME, n->span, "'%s' is read by '%s=' before it is assigned",
-                name->text, ast_binary_text[ast_aug_assign(n)->op]);
+    diag_report(c->program->diags, DIAG_UNDEFINED_NAME, n->span,
+                "'%s' is read by '%s=' before it is assigned", name->text,
+                ast_binary_text[ast_aug_assign(n)->op]);
     return true;
 }
 
@@ -87,7 +89,8 @@ static void check_name(NameCheck *c, const AstNode *n)
 {
     Sym name = ast_name(n)->name;
     Binding b;
-    if (is_local(c, name) || symmap_has(&c->reported, name) || resolve_name(c->program, c->module, name, &b))
+    if (is_local(c, name) || symmap_has(&c->reported, name) ||
+        resolve_name(c->program, c->module, name, &b))
         return;
     symmap_put(&c->reported, name, 1);
     resolve_report_undefined(c->program, c->module, NULL, name, n->span);
@@ -108,11 +111,13 @@ static void check_member(NameCheck *c, const AstNode *n)
     if (base->kind != AST_NAME || is_local(c, ast_name(base)->name))
         return;
     const AstAttribute *attribute = ast_attribute(n);
-    if (!resolve_path(c->program, c->module, attribute->object, &b) || b.value.kind != CONST_NAMESPACE)
+    if (!resolve_path(c->program, c->module, attribute->object, &b) ||
+        b.value.kind != CONST_NAMESPACE)
         return;
     Binding member;
     if (!resolve_member(c->program, b.value.v.ref, attribute->name, &member))
-        resolve_report_undefined(c->program, c->module, b.value.v.ref, attribute->name, attribute->name_span);
+        resolve_report_undefined(c->program, c->module, b.value.v.ref, attribute->name,
+                                 attribute->name_span);
 }
 
 static bool check_node(const AstNode *n, void *ctx)

@@ -57,7 +57,7 @@ RuleResult rule_literal(const ConstVal *literal)
         Int128 i = literal->v.i;
         if (i < -(one << 63) || i >= one << 64)
             return refused(RULE_LITERAL_TOO_LARGE, 0, SCALAR_I64);
-        ScalarKind k = i >= one << 63                      ? SCALAR_U64
+        ScalarKind k = i >= one << 63                       ? SCALAR_U64
                        : i < -(one << 31) || i >= one << 32 ? SCALAR_I64
                        : i >= one << 31                     ? SCALAR_U32
                                                             : SCALAR_I32;
@@ -268,8 +268,8 @@ static RuleResult apply_function(TypeRule rule, const RuleOperand *o, unsigned c
     RuleResult r = promote_typed(rule, o, count);
     if (r.why != RULE_OK)
         return r;
-    bool wants_float = rule == RULE_FLOAT1 || rule == RULE_FPRED || rule == RULE_FLOAT2 ||
-                       rule == RULE_FMA3;
+    bool wants_float =
+        rule == RULE_FLOAT1 || rule == RULE_FPRED || rule == RULE_FLOAT2 || rule == RULE_FMA3;
     if (wants_float && !is_float(r.kind))
         return refused(RULE_NEEDS_FLOAT, first_that_is_no_float(o, count), r.kind);
     if ((rule == RULE_INT1 || rule == RULE_UMULHI2) && !is_int_or_bool(r.kind))
@@ -341,10 +341,10 @@ unsigned rule_arity(TypeRule rule)
 TypeRule rule_of_binary(AstBinaryOp op)
 {
     static const TypeRule rules[AST_BINARY_OP_COUNT] = {
-        [AST_ADD] = RULE_ARITH2,       [AST_SUB] = RULE_ARITH2, [AST_MUL] = RULE_ARITH2,
-        [AST_DIV] = RULE_DIV2,         [AST_MOD] = RULE_REM2,   [AST_FLOOR_DIV] = RULE_IDIV2,
-        [AST_SHL] = RULE_SHIFT2,       [AST_SHR] = RULE_SHIFT2, [AST_BIT_AND] = RULE_BIT2,
-        [AST_BIT_OR] = RULE_BIT2,      [AST_BIT_XOR] = RULE_BIT2,
+        [AST_ADD] = RULE_ARITH2,  [AST_SUB] = RULE_ARITH2,   [AST_MUL] = RULE_ARITH2,
+        [AST_DIV] = RULE_DIV2,    [AST_MOD] = RULE_REM2,     [AST_FLOOR_DIV] = RULE_IDIV2,
+        [AST_SHL] = RULE_SHIFT2,  [AST_SHR] = RULE_SHIFT2,   [AST_BIT_AND] = RULE_BIT2,
+        [AST_BIT_OR] = RULE_BIT2, [AST_BIT_XOR] = RULE_BIT2,
     };
     return rules[op];
 }
@@ -391,9 +391,7 @@ RuleResult rule_reduce(RuleReduce op, ScalarKind k)
         break;
     }
     case RULE_CUMPROD: r = accepted(scanned, wide); break;
-    case RULE_BITS:
-        r = is_int_or_bool(k) ? r : refused(RULE_NEEDS_INT, 0, k);
-        break;
+    case RULE_BITS: r = is_int_or_bool(k) ? r : refused(RULE_NEEDS_INT, 0, k); break;
     case RULE_SORT: break;
     case RULE_HISTOGRAM:
         r = is_int_or_bool(k) ? accepted(SCALAR_I32, k) : refused(RULE_NEEDS_INT, 0, k);
@@ -424,7 +422,8 @@ RuleReason rule_cast(const Type *from, const Type *to, bool bitcast, RuleRoundin
     if (bitcast)
         return bits_of(from) == bits_of(to) ? RULE_OK : RULE_CAST_WIDTH;
     if (from->kind == TYPE_PTR && to->kind != TYPE_PTR)
-        return bits_of(to) == 1 || (bits_of(to) == 64 && type_is_int(to)) ? RULE_OK : RULE_CAST_POINTER;
+        return bits_of(to) == 1 || (bits_of(to) == 64 && type_is_int(to)) ? RULE_OK
+                                                                          : RULE_CAST_POINTER;
     if (to->kind == TYPE_PTR && from->kind != TYPE_PTR)
         return type_is_int(from) ? RULE_OK : RULE_CAST_POINTER;
     return RULE_OK;

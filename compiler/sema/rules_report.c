@@ -44,8 +44,9 @@ static void report_range(DiagSink *d, Span span, const RuleResult *r)
 static void report_negative(DiagSink *d, Span span, const char *what, const RuleResult *r)
 {
     const ConstVal *literal = r->given[r->at].literal;
-    diag_report(d, DIAG_BAD_VALUE, span, "'%s' of an unsigned operand (%s) and the negative constant %s",
-                what, scalar_text(r->operand), const_text(d, literal));
+    diag_report(d, DIAG_BAD_VALUE, span,
+                "'%s' of an unsigned operand (%s) and the negative constant %s", what,
+                scalar_text(r->operand), const_text(d, literal));
     if (strcmp(what, "+") == 0) {
         ConstVal positive = const_int(-literal->v.i);
         diag_help(d, "subtract %s instead", const_text(d, &positive));
@@ -68,13 +69,14 @@ void rule_report(DiagSink *d, Span span, const char *what, const RuleResult *r)
     const RuleOperand *at = &r->given[r->at];
     switch (r->why) {
     case RULE_NEEDS_FLOAT:
-        diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' needs a float, got %s", what, operand_text(d, at));
+        diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' needs a float, got %s", what,
+                    operand_text(d, at));
         diag_help(d, "cast it with .to(float32)");
         break;
     case RULE_NEEDS_INT: report_needs_int(d, span, what, r); break;
     case RULE_NEEDS_32_OR_64:
-        diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' needs integers of 32 or 64 bits, got %s", what,
-                    scalar_text(r->operand));
+        diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' needs integers of 32 or 64 bits, got %s",
+                    what, scalar_text(r->operand));
         break;
     case RULE_FP8_WITH_INT:
         diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' of %s and %s", what,
@@ -82,14 +84,15 @@ void rule_report(DiagSink *d, Span span, const char *what, const RuleResult *r)
         diag_help(d, "cast the fp8 operand to float16 or float32 first");
         break;
     case RULE_SIGNEDNESS:
-        diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' of %s and %s, which differ in signedness", what,
-                    operand_text(d, &r->given[0]), operand_text(d, &r->given[1]));
+        diag_report(d, DIAG_TYPE_MISMATCH, span, "'%s' of %s and %s, which differ in signedness",
+                    what, operand_text(d, &r->given[0]), operand_text(d, &r->given[1]));
         diag_help(d, "cast one of them to the type of the other");
         break;
     case RULE_LITERAL_RANGE: report_range(d, span, r); break;
     case RULE_LITERAL_NEGATIVE: report_negative(d, span, what, r); break;
     case RULE_LITERAL_TOO_LARGE:
-        diag_report(d, DIAG_BAD_VALUE, span, "%s fits no integer type; they end at int64 and uint64",
+        diag_report(d, DIAG_BAD_VALUE, span,
+                    "%s fits no integer type; they end at int64 and uint64",
                     const_text(d, at->literal));
         break;
     case RULE_LITERAL_NO_VALUE:
@@ -110,14 +113,16 @@ static unsigned bits_of(const Type *t)
     return type_is_ptr(t) ? 64 : scalar_info[type_scalar_kind(t)].bits;
 }
 
-void rule_report_cast(DiagSink *d, Span span, TypeTable *t, RuleReason why, const Type *from, const Type *to)
+void rule_report_cast(DiagSink *d, Span span, TypeTable *t, RuleReason why, const Type *from,
+                      const Type *to)
 {
     const char *text_from = type_text(t, from), *text_to = type_text(t, to);
     if (why == RULE_CAST_WIDTH) {
-        diag_report(d, DIAG_TYPE_MISMATCH, span, "cannot bitcast %s (%u bits) to %s (%u bits)", text_from,
-                    bits_of(from), text_to, bits_of(to));
+        diag_report(d, DIAG_TYPE_MISMATCH, span, "cannot bitcast %s (%u bits) to %s (%u bits)",
+                    text_from, bits_of(from), text_to, bits_of(to));
     } else if (why == RULE_CAST_ROUNDING) {
-        diag_report(d, DIAG_BAD_VALUE, span, "a rounding mode is only for casts to a narrower float, not %s to %s",
+        diag_report(d, DIAG_BAD_VALUE, span,
+                    "a rounding mode is only for casts to a narrower float, not %s to %s",
                     text_from, text_to);
     } else {
         diag_report(d, DIAG_TYPE_MISMATCH, span, "cannot cast %s to %s", text_from, text_to);
@@ -129,7 +134,8 @@ void rule_report_cast(DiagSink *d, Span span, TypeTable *t, RuleReason why, cons
 void rule_report_shapes(DiagSink *d, Span span, TypeTable *t, const RuleShape *r, const Type *a,
                         const Type *b)
 {
-    diag_report(d, DIAG_SHAPE_MISMATCH, span, "shapes %s and %s do not broadcast: axis %u has sizes %d and %d",
+    diag_report(d, DIAG_SHAPE_MISMATCH, span,
+                "shapes %s and %s do not broadcast: axis %u has sizes %d and %d",
                 type_shape_text(t, a), type_shape_text(t, b), r->axis, (int)r->size[0],
                 (int)r->size[1]);
     if (r->lead)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 typedef struct {
@@ -103,8 +104,9 @@ static void names_are_found(void **state)
 
 static void names_are_not_found(void **state)
 {
-    static const char *const paths[] = { "jit",    "nonexist",    "nl.jit",   "nl.print",   "nl.len",     "nl.isinstance",
-                                         "to",     "is_floating", "nl.to",    "newt.load",  "nl.math.dot", "numpy" };
+    static const char *const paths[] = { "jit",    "nonexist",      "nl.jit",      "nl.print",
+                                         "nl.len", "nl.isinstance", "to",          "is_floating",
+                                         "nl.to",  "newt.load",     "nl.math.dot", "numpy" };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (find_path(*state, paths[i]).kind != CONST_ERROR)
             fail_msg("%s is found", paths[i]);
@@ -117,17 +119,20 @@ static void dtypes_and_words(void **state)
         const char *path;
         ScalarKind kind;
     } dtypes[] = {
-        { "nl.float32", SCALAR_F32 }, { "float16", SCALAR_F16 },       { "nl.half", SCALAR_F16 },
-        { "nl.int1", SCALAR_I1 },     { "tl.float8e4nv", SCALAR_E4M3 }, { "tl.float8e5", SCALAR_E5M2 },
-        { "bfloat16", SCALAR_BF16 },  { "nl.uint64", SCALAR_U64 },     { "double", SCALAR_F64 },
-        { "nl.float", SCALAR_F32 },   { "nl.bool", SCALAR_I1 },
+        { "nl.float32", SCALAR_F32 },     { "float16", SCALAR_F16 },
+        { "nl.half", SCALAR_F16 },        { "nl.int1", SCALAR_I1 },
+        { "tl.float8e4nv", SCALAR_E4M3 }, { "tl.float8e5", SCALAR_E5M2 },
+        { "bfloat16", SCALAR_BF16 },      { "nl.uint64", SCALAR_U64 },
+        { "double", SCALAR_F64 },         { "nl.float", SCALAR_F32 },
+        { "nl.bool", SCALAR_I1 },
     };
     for (size_t i = 0; i < sizeof dtypes / sizeof dtypes[0]; i++) {
         ConstVal v = find_path(f, dtypes[i].path);
         assert_int_equal(v.kind, CONST_DTYPE);
         assert_ptr_equal(v.v.dtype, type_scalar(f->types, dtypes[i].kind));
     }
-    static const char *const words[] = { "constexpr", "ptr", "const", "tensor", "desc", "aligned", "multiple", "nl.dtype" };
+    static const char *const words[] = { "constexpr", "ptr",     "const",    "tensor",
+                                         "desc",      "aligned", "multiple", "nl.dtype" };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_int_equal(find_path(f, words[i]).kind, CONST_ANNOTATION);
     ConstVal all = find_path(f, "nl.PropagateNan.ALL");
@@ -141,7 +146,8 @@ static void spaces_by_import_path(void **state)
     assert_int_equal(builtin_find_space(f->table, "newt")->space, SPACE_TOP);
     assert_int_equal(builtin_find_space(f->table, "triton.language")->space, SPACE_LANG);
     assert_string_equal(builtin_find_space(f->table, "triton.language")->name, "newt.language");
-    assert_int_equal(builtin_find_space(f->table, "triton.language.extra.cuda.libdevice")->space, SPACE_LIBDEVICE);
+    assert_int_equal(builtin_find_space(f->table, "triton.language.extra.cuda.libdevice")->space,
+                     SPACE_LIBDEVICE);
     assert_null(builtin_find_space(f->table, "nl"));
     assert_null(builtin_find_space(f->table, "tl.math"));
     assert_null(builtin_find_space(f->table, "newt.nowhere"));
@@ -153,8 +159,9 @@ static void parameters(void **state)
 {
     Fixture *f = *state;
     const Builtin *b = builtin_get(f->table, BUILTIN_LOAD);
-    static const char *const names[] = { "pointer",         "mask",           "other",           "boundary_check",
-                                         "padding_option", "cache_modifier", "eviction_policy", "volatile" };
+    static const char *const names[] = { "pointer",         "mask",           "other",
+                                         "boundary_check",  "padding_option", "cache_modifier",
+                                         "eviction_policy", "volatile" };
     assert_int_equal(b->param_count, 8);
     for (uint32_t i = 0; i < b->param_count; i++) {
         assert_string_equal(b->params[i].name->text, names[i]);
@@ -193,13 +200,21 @@ static void methods(void **state)
         bool of_dtype;
         int id;  // -1: none
     } cases[] = {
-        { "to", false, BUILTIN_TO },           { "sum", false, BUILTIN_SUM },     { "reshape", false, BUILTIN_RESHAPE },
-        { "exp", false, BUILTIN_OP_EXP },      { "program_id", false, -1 },       { "zeros", false, -1 },
-        { "is_floating", true, BUILTIN_IS_FLOATING }, { "is_int1", true, BUILTIN_IS_BOOL }, { "is_floating", false, -1 },
-        { "to", true, -1 },                    { "dot", false, -1 },
+        { "to", false, BUILTIN_TO },
+        { "sum", false, BUILTIN_SUM },
+        { "reshape", false, BUILTIN_RESHAPE },
+        { "exp", false, BUILTIN_OP_EXP },
+        { "program_id", false, -1 },
+        { "zeros", false, -1 },
+        { "is_floating", true, BUILTIN_IS_FLOATING },
+        { "is_int1", true, BUILTIN_IS_BOOL },
+        { "is_floating", false, -1 },
+        { "to", true, -1 },
+        { "dot", false, -1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const Builtin *b = builtin_find_method(f->table, sym_of(&f->syms, cases[i].name), cases[i].of_dtype);
+        const Builtin *b =
+            builtin_find_method(f->table, sym_of(&f->syms, cases[i].name), cases[i].of_dtype);
         assert_int_equal(b ? (int)b->id : -1, cases[i].id);
     }
 }
@@ -236,17 +251,18 @@ static void unsupported_message(void **state)
     diag_init(&diags, &f->arena, &sources);
     builtin_report_unsupported(&diags, (Span){ 0, 0 }, builtin_get(f->table, BUILTIN_DOT));
     assert_int_equal(diags.list.len, 1);
-    assert_string_equal(diags.list.at[0]->text, "'dot' is not compiled by this version yet (matrix products)");
+    assert_string_equal(diags.list.at[0]->text,
+                        "'dot' is not compiled by this version yet (matrix products)");
     assert_int_equal(diags.list.at[0]->id, DIAG_UNSUPPORTED);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_found),  cmocka_unit_test(names_are_not_found),
-        cmocka_unit_test(dtypes_and_words), cmocka_unit_test(spaces_by_import_path),
-        cmocka_unit_test(parameters),       cmocka_unit_test(methods),
-        cmocka_unit_test(suggestions),      cmocka_unit_test(every_row_is_complete),
+        cmocka_unit_test(names_are_found),     cmocka_unit_test(names_are_not_found),
+        cmocka_unit_test(dtypes_and_words),    cmocka_unit_test(spaces_by_import_path),
+        cmocka_unit_test(parameters),          cmocka_unit_test(methods),
+        cmocka_unit_test(suggestions),         cmocka_unit_test(every_row_is_complete),
         cmocka_unit_test(unsupported_message),
     };
     return cmocka_run_group_tests_name("builtin", tests, set_up, tear_down);

@@ -1,4 +1,5 @@
-/// test_constval.c - compile-time arithmetic against what Python answers (the expected texts are Python's).
+/// test_constval.c - compile-time arithmetic against what Python answers (the expected texts are
+/// Python's).
 #include "sema/constval.h"
 #include <math.h>
 #include <setjmp.h>
@@ -7,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include <cmocka.h>
 
 typedef struct {
@@ -155,7 +157,8 @@ static void check_binary(void **state)
         int op = 0;
         while (strcmp(ast_binary_text[op], binary_cases[i].op) != 0)
             op++;
-        ConstVal v = const_binary(&f.cx, (AstBinaryOp)op, value(&f, binary_cases[i].a), value(&f, binary_cases[i].b), nowhere);
+        ConstVal v = const_binary(&f.cx, (AstBinaryOp)op, value(&f, binary_cases[i].a),
+                                  value(&f, binary_cases[i].b), nowhere);
         assert_string_equal(text_of(&f, v), binary_cases[i].result);
         arena_free(&f.arena);
     }
@@ -207,7 +210,8 @@ static void check_compare(void **state)
         int op = 0;
         while (strcmp(ast_compare_text[op], compare_cases[i].op) != 0)
             op++;
-        ConstVal v = const_compare(&f.cx, (AstCompareOp)op, value(&f, compare_cases[i].a), value(&f, compare_cases[i].b), nowhere);
+        ConstVal v = const_compare(&f.cx, (AstCompareOp)op, value(&f, compare_cases[i].a),
+                                   value(&f, compare_cases[i].b), nowhere);
         if (strcmp(text_of(&f, v), compare_cases[i].result) != 0)
             fail_msg("%s %s %s", compare_cases[i].a, compare_cases[i].op, compare_cases[i].b);
         arena_free(&f.arena);
@@ -221,16 +225,26 @@ static void check_unary(void **state)
         AstUnaryOp op;
         const char *operand, *result;
     } cases[] = {
-        { AST_NEG, "5", "-5" },      { AST_NEG, "1.5", "-1.5" },    { AST_NEG, "True", "-1" },  { AST_POS, "True", "1" },
-        { AST_INVERT, "5", "-6" },   { AST_INVERT, "True", "-2" },  { AST_NOT, "0", "True" },   { AST_NOT, "''", "True" },
-        { AST_NOT, "(0,)", "False" }, { AST_NOT, "None", "True" },  { AST_NOT, "nan", "False" },
+        { AST_NEG, "5", "-5" },
+        { AST_NEG, "1.5", "-1.5" },
+        { AST_NEG, "True", "-1" },
+        { AST_POS, "True", "1" },
+        { AST_INVERT, "5", "-6" },
+        { AST_INVERT, "True", "-2" },
+        { AST_NOT, "0", "True" },
+        { AST_NOT, "''", "True" },
+        { AST_NOT, "(0,)", "False" },
+        { AST_NOT, "None", "True" },
+        { AST_NOT, "nan", "False" },
         { AST_INVERT, "1.5", "unary '~' needs an integer, got a float" },
         { AST_NEG, "'a'", "unary '-' needs a number, got a string" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Fixture f;
         set_up(&f);
-        assert_string_equal(text_of(&f, const_unary(&f.cx, cases[i].op, value(&f, cases[i].operand), nowhere)), cases[i].result);
+        assert_string_equal(
+            text_of(&f, const_unary(&f.cx, cases[i].op, value(&f, cases[i].operand), nowhere)),
+            cases[i].result);
         arena_free(&f.arena);
     }
 }
@@ -244,21 +258,36 @@ static void check_print(void **state)
         double v;
         const char *text;
     } floats[] = {
-        { 0.0, "0.0" },           { -0.0, "-0.0" },           { 1.0, "1.0" },         { 100.0, "100.0" },
-        { 0.1, "0.1" },           { 1e15, "1000000000000000.0" }, { 1e16, "1e+16" },  { 1e300, "1e+300" },
-        { 0.0001, "0.0001" },     { 0.00001, "1e-05" },       { 1.5e-7, "1.5e-07" },  { 123456789.125, "123456789.125" },
-        { 5e-324, "5e-324" },     { 1.7976931348623157e308, "1.7976931348623157e+308" },
-        { 9007199254740993.0, "9007199254740992.0" },         { 123456789012345680.0, "1.2345678901234568e+17" },
+        { 0.0, "0.0" },
+        { -0.0, "-0.0" },
+        { 1.0, "1.0" },
+        { 100.0, "100.0" },
+        { 0.1, "0.1" },
+        { 1e15, "1000000000000000.0" },
+        { 1e16, "1e+16" },
+        { 1e300, "1e+300" },
+        { 0.0001, "0.0001" },
+        { 0.00001, "1e-05" },
+        { 1.5e-7, "1.5e-07" },
+        { 123456789.125, "123456789.125" },
+        { 5e-324, "5e-324" },
+        { 1.7976931348623157e308, "1.7976931348623157e+308" },
+        { 9007199254740993.0, "9007199254740992.0" },
+        { 123456789012345680.0, "1.2345678901234568e+17" },
     };
     for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
         assert_string_equal(text_of(&f, const_float(floats[i].v)), floats[i].text);
     TypeTable *types = type_table_new(&f.arena);
     const Type *half = type_scalar(types, SCALAR_F16);
     assert_string_equal(text_of(&f, const_dtype(half)), "fp16");
-    assert_string_equal(text_of(&f, const_dtype(type_ptr(types, type_scalar(types, SCALAR_I32), true))), "*const int32");
-    assert_string_equal(text_of(&f, value(&f, "(1, 'a', (2.0,), None, True)")), "(1, 'a', (2.0,), None, True)");
+    assert_string_equal(
+        text_of(&f, const_dtype(type_ptr(types, type_scalar(types, SCALAR_I32), true))),
+        "*const int32");
+    assert_string_equal(text_of(&f, value(&f, "(1, 'a', (2.0,), None, True)")),
+                        "(1, 'a', (2.0,), None, True)");
     assert_string_equal(text_of(&f, const_str((Str){ "it's\n", 5 })), "\"it's\\n\"");
-    assert_string_equal(text_of(&f, const_int(-((Int128)1 << 126))), "-85070591730234615865843651857942052864");
+    assert_string_equal(text_of(&f, const_int(-((Int128)1 << 126))),
+                        "-85070591730234615865843651857942052864");
     arena_free(&f.arena);
 }
 
@@ -268,9 +297,12 @@ static void check_sequences(void **state)
     static const struct {
         const char *v, *lower, *upper, *step, *result;
     } slices[] = {
-        { "(1, 2, 3, 4)", "1", "3", "None", "(2, 3)" },     { "(1, 2, 3, 4)", "None", "None", "-1", "(4, 3, 2, 1)" },
-        { "(1, 2, 3, 4)", "-2", "None", "None", "(3, 4)" }, { "(1, 2, 3, 4)", "0", "100", "2", "(1, 3)" },
-        { "(1, 2, 3, 4)", "3", "0", "-2", "(4, 2)" },       { "'abc'", "None", "2", "None", "'ab'" },
+        { "(1, 2, 3, 4)", "1", "3", "None", "(2, 3)" },
+        { "(1, 2, 3, 4)", "None", "None", "-1", "(4, 3, 2, 1)" },
+        { "(1, 2, 3, 4)", "-2", "None", "None", "(3, 4)" },
+        { "(1, 2, 3, 4)", "0", "100", "2", "(1, 3)" },
+        { "(1, 2, 3, 4)", "3", "0", "-2", "(4, 2)" },
+        { "'abc'", "None", "2", "None", "'ab'" },
         { "(1, 2)", "None", "None", "0", "a slice step must be an int other than 0" },
         { "(1, 2)", "'a'", "None", "1", "a slice bound must be an int, got a string" },
         { "5", "None", "None", "1", "an int cannot be indexed" },
@@ -278,19 +310,24 @@ static void check_sequences(void **state)
     for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
         Fixture f;
         set_up(&f);
-        ConstVal v = const_slice(&f.cx, value(&f, slices[i].v), value(&f, slices[i].lower), value(&f, slices[i].upper),
-                                 value(&f, slices[i].step), nowhere);
+        ConstVal v = const_slice(&f.cx, value(&f, slices[i].v), value(&f, slices[i].lower),
+                                 value(&f, slices[i].upper), value(&f, slices[i].step), nowhere);
         assert_string_equal(text_of(&f, v), slices[i].result);
         arena_free(&f.arena);
     }
     static const char *const indices[][3] = {
-        { "(1, 2, 3)", "0", "1" },  { "(1, 2, 3)", "-1", "3" }, { "'abc'", "1", "'b'" }, { "(1, 2)", "True", "2" },
-        { "(1, 2)", "2", "index 2 is outside a tuple of length 2" }, { "(1, 2)", "1.0", "an index must be an int, got a float" },
+        { "(1, 2, 3)", "0", "1" },
+        { "(1, 2, 3)", "-1", "3" },
+        { "'abc'", "1", "'b'" },
+        { "(1, 2)", "True", "2" },
+        { "(1, 2)", "2", "index 2 is outside a tuple of length 2" },
+        { "(1, 2)", "1.0", "an index must be an int, got a float" },
     };
     for (size_t i = 0; i < sizeof indices / sizeof indices[0]; i++) {
         Fixture f;
         set_up(&f);
-        ConstVal v = const_index(&f.cx, value(&f, indices[i][0]), value(&f, indices[i][1]), nowhere);
+        ConstVal v =
+            const_index(&f.cx, value(&f, indices[i][0]), value(&f, indices[i][1]), nowhere);
         assert_string_equal(text_of(&f, v), indices[i][2]);
         arena_free(&f.arena);
     }
@@ -303,9 +340,17 @@ static void check_conversions(void **state)
         bool to_float;
         const char *v, *result;
     } cases[] = {
-        { false, "1.9", "1" },        { false, "-1.9", "-1" },        { false, "True", "1" },        { false, "' 12 '", "12" },
-        { false, "'-7'", "-7" },      { true, "3", "3.0" },           { true, "'inf'", "inf" },      { true, "'-inf'", "-inf" },
-        { true, "'nan'", "nan" },     { true, "' 1e3 '", "1000.0" },  { true, "True", "1.0" },
+        { false, "1.9", "1" },
+        { false, "-1.9", "-1" },
+        { false, "True", "1" },
+        { false, "' 12 '", "12" },
+        { false, "'-7'", "-7" },
+        { true, "3", "3.0" },
+        { true, "'inf'", "inf" },
+        { true, "'-inf'", "-inf" },
+        { true, "'nan'", "nan" },
+        { true, "' 1e3 '", "1000.0" },
+        { true, "True", "1.0" },
         { false, "inf", "a float that is infinite has no value as an integer" },
         { false, "nan", "a float that is NaN has no value as an integer" },
         { false, "'0x10'", "'0x10' is not an integer" },
@@ -365,9 +410,10 @@ static void errors_absorb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(check_binary),      cmocka_unit_test(check_compare),  cmocka_unit_test(check_unary),
-        cmocka_unit_test(check_print),       cmocka_unit_test(check_sequences), cmocka_unit_test(check_conversions),
-        cmocka_unit_test(check_literals),    cmocka_unit_test(errors_absorb),
+        cmocka_unit_test(check_binary),    cmocka_unit_test(check_compare),
+        cmocka_unit_test(check_unary),     cmocka_unit_test(check_print),
+        cmocka_unit_test(check_sequences), cmocka_unit_test(check_conversions),
+        cmocka_unit_test(check_literals),  cmocka_unit_test(errors_absorb),
     };
     return cmocka_run_group_tests_name("constval", tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 typedef struct {
@@ -80,7 +81,8 @@ static const Case cases[] = {
       "@triton.jit(do_not_specialize=['n'])\n"
       "def k(x, n, B: tl.constexpr, EVEN: tl.constexpr):\n"
       "    o = tl.program_id(0) * B + tl.arange(0, B)\n"
-      "    tl.store(x + o, libdevice.tanh(tl.load(x + o)) + tl.math.exp(1.0) + tl.extra.cuda.libdevice.pow(1.0, 2.0))\n",
+      "    tl.store(x + o, libdevice.tanh(tl.load(x + o)) + tl.math.exp(1.0) + "
+      "tl.extra.cuda.libdevice.pow(1.0, 2.0))\n",
       "" },
     { "bare_builtins",
       "@newt.jit\ndef k(x):\n    for i in range(len((1, 2))):\n"
@@ -92,15 +94,20 @@ static const Case cases[] = {
       "3:9: name 'a' is not defined [undefined-name]\n" },
     { "undefined_name_in_each_function",
       "@newt.jit\ndef f():\n    y = a\n@newt.jit\ndef g():\n    y = a\n",
-      "3:9: name 'a' is not defined [undefined-name]\n6:9: name 'a' is not defined [undefined-name]\n" },
+      "3:9: name 'a' is not defined [undefined-name]\n6:9: name 'a' is not defined "
+      "[undefined-name]\n" },
     { "augmented_first", "@newt.jit\ndef f():\n    a += 1\n    b = a\n",
       "3:5: 'a' is read by '+=' before it is assigned [undefined-name]\n" },
     { "augmented_constant_of_module", "a = 1\n@newt.jit\ndef f():\n    a //= 2\n",
       "4:5: 'a' is read by '//=' before it is assigned [undefined-name]\n" },
-    { "assigned_anywhere_is_local", "@newt.jit\ndef f(n):\n    if n:\n        y = 1\n    return y\n", "" },
-    { "module_constant", "SCALE = 0.5\nBLOCK: nl.constexpr = 16\n@newt.jit\ndef f():\n    return SCALE * BLOCK\n", "" },
+    { "assigned_anywhere_is_local",
+      "@newt.jit\ndef f(n):\n    if n:\n        y = 1\n    return y\n", "" },
+    { "module_constant",
+      "SCALE = 0.5\nBLOCK: nl.constexpr = 16\n@newt.jit\ndef f():\n    return SCALE * BLOCK\n",
+      "" },
     { "constant_of_unknown", "A = B + 1\n", "1:5: name 'B' is not defined [undefined-name]\n" },
-    { "unknown_helper", "@newt.jit\ndef gelu(x):\n    return x\n@newt.jit\ndef f(x):\n    return gelo(x)\n",
+    { "unknown_helper",
+      "@newt.jit\ndef gelu(x):\n    return x\n@newt.jit\ndef f(x):\n    return gelo(x)\n",
       "6:12: name 'gelo' is not defined [undefined-name]\nhelp: did you mean 'gelu'?\n" },
     { "unknown_member", "@newt.jit\ndef f(x):\n    return nl.loda(x)\n",
       "3:15: 'newt.language' has no 'loda' [undefined-name]\nhelp: did you mean 'load'?\n" },
@@ -125,7 +132,8 @@ static const Case cases[] = {
     { "two_kinds", "@newt.jit\n@newt.kernel\ndef f():\n    pass\n",
       "2:2: 'f' already has a decorator that says what it is [bad-decorator]\n" },
     { "kernel_argument", "@newt.kernel(grid=(1,), num_warp=4)\ndef f():\n    pass\n",
-      "1:25: unknown argument 'num_warp' of 'kernel' [bad-call]\nhelp: did you mean 'num_warps'?\n" },
+      "1:25: unknown argument 'num_warp' of 'kernel' [bad-call]\nhelp: did you mean "
+      "'num_warps'?\n" },
     { "kernel_argument_twice", "@newt.kernel((1,), grid=(1,))\ndef f():\n    pass\n",
       "1:20: argument 'grid' is given twice [bad-call]\n" },
     { "autotune_without_configs", "@newt.autotune(key=['n'])\n@newt.jit\ndef f(n):\n    pass\n",
@@ -136,7 +144,8 @@ static const Case cases[] = {
       "1:2: 'tile' is not compiled by this version yet (tile kernels) [unsupported]\n" },
     { "function_twice", "@newt.jit\ndef f():\n    pass\n@newt.jit\ndef f():\n    pass\n",
       "5:5: 'f' is defined twice [redefinition]\nnote 2: the first definition\n" },
-    { "constant_twice", "A = 1\nA = 2\n", "2:1: 'A' is defined twice [redefinition]\nnote 1: the first definition\n" },
+    { "constant_twice", "A = 1\nA = 2\n",
+      "2:1: 'A' is defined twice [redefinition]\nnote 1: the first definition\n" },
     { "same_import_twice", "import newt.language as nl\nimport newt.language as nl\n", "" },
     { "statement_at_module_level", "A = 1\nwhile A:\n    pass\n",
       "2:1: only imports, constants and functions stand at module level [not-in-language]\n" },
@@ -147,7 +156,8 @@ static const Case cases[] = {
       "help: exp, log, sqrt and others are in newt.language\n" },
     { "missing_module", "import nowhere_at_all\n",
       "1:8: there is no module 'nowhere_at_all' [bad-import]\n"
-      "help: it would be the file nowhere_at_all.newt beside this one, or in a folder given with -I\n" },
+      "help: it would be the file nowhere_at_all.newt beside this one, or in a folder given with "
+      "-I\n" },
     { "missing_module_from", "from a.b import c\n@newt.jit\ndef f():\n    return c()\n",
       "1:1: there is no module 'a.b' [bad-import]\n"
       "help: it would be the file a/b.newt beside this one, or in a folder given with -I\n" },
@@ -172,18 +182,19 @@ static void check_function(void **state)
 {
     (void)state;
     Fixture f;
-    resolve_text(&f, "dir/bias.newt",
-                 "@newt.instance(T=nl.float16)\n"
-                 "@newt.instance(T=nl.float32)\n"
-                 "@newt.example(n=16)\n"
-                 "@newt.kernel(grid=(1,), num_warps=8, num_stages=2, name='bias', alias=['x'])\n"
-                 "def k(x, T: nl.constexpr, C: 'tl.constexpr', D: constexpr[int] = 4, n: nl.int32 = 1):\n"
-                 "    \"\"\"first line\n"
-                 "\n"
-                 "        indented more\n"
-                 "      indented less   \n"
-                 "    \"\"\"\n"
-                 "    pass\n");
+    resolve_text(
+        &f, "dir/bias.newt",
+        "@newt.instance(T=nl.float16)\n"
+        "@newt.instance(T=nl.float32)\n"
+        "@newt.example(n=16)\n"
+        "@newt.kernel(grid=(1,), num_warps=8, num_stages=2, name='bias', alias=['x'])\n"
+        "def k(x, T: nl.constexpr, C: 'tl.constexpr', D: constexpr[int] = 4, n: nl.int32 = 1):\n"
+        "    \"\"\"first line\n"
+        "\n"
+        "        indented more\n"
+        "      indented less   \n"
+        "    \"\"\"\n"
+        "    pass\n");
     assert_string_equal(messages(&f), "");
     assert_string_equal(f.module->name->text, "bias");
     Decl *d = module_find(f.module, sym_of(&f.syms, "k"));
@@ -226,19 +237,24 @@ typedef struct {
 } FileCase;
 
 static const FileCase file_cases[] = {
-    { "from_a_file", "from activations import gelu\n@newt.jit\ndef f(x):\n    return gelu(x)\n", "" },
-    { "a_file_as_namespace", "import activations as act\n@newt.jit\ndef f(x):\n    return act.gelu(x) * act.SCALE\n", "" },
+    { "from_a_file", "from activations import gelu\n@newt.jit\ndef f(x):\n    return gelu(x)\n",
+      "" },
+    { "a_file_as_namespace",
+      "import activations as act\n@newt.jit\ndef f(x):\n    return act.gelu(x) * act.SCALE\n", "" },
     { "relative", "from .activations import gelu\nfrom . import activations\n", "" },
     { "everything", "from activations import *\n@newt.jit\ndef f(x):\n    return gelu(x)\n", "" },
     { "in_a_folder", "from deep.er import one\nimport deep.er as er\n", "" },
     { "in_a_folder_without_a_name", "import deep.er\n",
-      "1:8: a module in a folder needs a name of its own [bad-import]\nhelp: write 'import deep.er as er'\n" },
+      "1:8: a module in a folder needs a name of its own [bad-import]\nhelp: write 'import deep.er "
+      "as er'\n" },
     { "unknown_name", "from activations import gelo\n",
       "1:25: 'activations' has no 'gelo' [undefined-name]\nhelp: did you mean 'gelu'?\n" },
     { "unknown_member", "import activations\n@newt.jit\ndef f(x):\n    return activations.gel(x)\n",
       "4:24: 'activations' has no 'gel' [undefined-name]\nhelp: did you mean 'gelu'?\n" },
-    { "a_folder", "import deep\n", "1:8: 'deep' is a folder; a module is one .newt file [bad-import]\n" },
-    { "cycle", "import ring1\n", "1:8: import cycle: 'ring1' imports 'ring2' imports 'ring1' [bad-import]\n" },
+    { "a_folder", "import deep\n",
+      "1:8: 'deep' is a folder; a module is one .newt file [bad-import]\n" },
+    { "cycle", "import ring1\n",
+      "1:8: import cycle: 'ring1' imports 'ring2' imports 'ring1' [bad-import]\n" },
     { "itself", "import main\n", "1:8: import cycle: 'main' imports 'main' [bad-import]\n" },
 };
 
@@ -267,7 +283,8 @@ static void check_files(void **state)
     const char *paths[8];
     unsigned n = 0;
     assert_true(fs_make_dirs(&a, arena_printf(&a, "%s/deep", folder)));
-    paths[n++] = write_file(&a, folder, "activations.newt", "SCALE = 2.0\n@newt.jit\ndef gelu(x):\n    return x * SCALE\n");
+    paths[n++] = write_file(&a, folder, "activations.newt",
+                            "SCALE = 2.0\n@newt.jit\ndef gelu(x):\n    return x * SCALE\n");
     paths[n++] = write_file(&a, folder, "deep/er.newt", "@newt.jit\ndef one():\n    return 1\n");
     paths[n++] = write_file(&a, folder, "ring1.newt", "import ring2\n");
     paths[n++] = write_file(&a, folder, "ring2.newt", "import ring1\n");
@@ -285,13 +302,18 @@ static void check_files(void **state)
 
 int main(void)
 {
-    enum { CASES = sizeof cases / sizeof cases[0], FILES = sizeof file_cases / sizeof file_cases[0] };
+    enum {
+        CASES = sizeof cases / sizeof cases[0],
+        FILES = sizeof file_cases / sizeof file_cases[0]
+    };
     struct CMUnitTest tests[CASES + FILES + 1];
     size_t n = 0;
     for (size_t i = 0; i < CASES; i++)
-        tests[n++] = (struct CMUnitTest){ cases[i].name, check_case, NULL, NULL, (void *)&cases[i] };
+        tests[n++] =
+            (struct CMUnitTest){ cases[i].name, check_case, NULL, NULL, (void *)&cases[i] };
     for (size_t i = 0; i < FILES; i++)
-        tests[n++] = (struct CMUnitTest){ file_cases[i].name, check_files, NULL, NULL, (void *)&file_cases[i] };
+        tests[n++] = (struct CMUnitTest){ file_cases[i].name, check_files, NULL, NULL,
+                                          (void *)&file_cases[i] };
     tests[n++] = (struct CMUnitTest)cmocka_unit_test(check_function);
     return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);
 }

@@ -1,37 +1,6 @@
 /// test_rules.c - every cell of the type tables of the language's section 2, written out by hand.
-#include "sema/rules.h"
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
-enum { MOST_WORDS = 16 };
-
-static ScalarKind kind_of(const char *word)
-{
-    ScalarKind k = scalar_find_signature(word);
-    if (k == SCALAR_COUNT)
-        fail_msg("no type '%s'", word);
-    return k;
-}
-
-/// Splits at blanks; returns how many words.
-static int words(const char *text, char out[MOST_WORDS][16])
-{
-    int n = 0;
-    while (*(text += strspn(text, " "))) {
-        size_t len = strcspn(text, " ");
-        assert_true(len < 16 && n < MOST_WORDS);
-        memcpy(out[n], text, len);
-        out[n++][len] = 0;
-        text += len;
-    }
-    return n;
-}
+/// Casts, pointers, shapes and messages are in test_rules_more.c.
+#include "rules_cases.h"
 
 static const char *result_text(const RuleResult *r)
 {
@@ -73,9 +42,11 @@ static void check_table(TypeRule rule, const char *const *rows, size_t count)
             ScalarKind b = kind_of(head[k]);
             RuleResult r = apply2(rule, a, b), swapped = apply2(rule, b, a);
             if (strcmp(result_text(&r), cells[k + 1]) != 0)
-                fail_msg("%s with %s: %s, not %s", cells[0], head[k], result_text(&r), cells[k + 1]);
+                fail_msg("%s with %s: %s, not %s", cells[0], head[k], result_text(&r),
+                         cells[k + 1]);
             if (strcmp(result_text(&swapped), cells[k + 1]) != 0)
-                fail_msg("%s with %s: %s, not %s", head[k], cells[0], result_text(&swapped), cells[k + 1]);
+                fail_msg("%s with %s: %s, not %s", head[k], cells[0], result_text(&swapped),
+                         cells[k + 1]);
         }
     }
 }
@@ -207,49 +178,17 @@ static void comparisons(void **state)
 
 /* ---- 2.2 ---- */
 
-static ConstVal literal(const char *text)
-{
-    const Int128 one = 1;
-    static const struct {
-        const char *text;
-        double f;
-    } floats[] = { { "1.5", 1.5 },       { "0.0", 0.0 },      { "-0.0", -0.0 },     { "1e300", 1e300 }, { "1e-300", 1e-300 },
-                   { "1e-40", 1e-40 },   { "0.5", 0.5 },      { "3e38", 3e38 },     { "4e38", 4e38 },   { "65519.0", 65519.0 },
-                   { "65520.0", 65520.0 }, { "2.5", 2.5 },      { "2.0", 2.0 },    { "1.2e-38", 1.2e-38 }, { "1.0", 1.0 } };
-    if (strcmp(text, "inf") == 0)
-        return const_float((double)INFINITY);
-    if (strcmp(text, "-inf") == 0)
-        return const_float(-(double)INFINITY);
-    if (strcmp(text, "nan") == 0)
-        return const_float((double)NAN);
-    if (strcmp(text, "True") == 0 || strcmp(text, "False") == 0)
-        return const_bool(*text == 'T');
-    for (size_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
-        if (strcmp(floats[i].text, text) == 0)
-            return const_float(floats[i].f);
-    // "-2^31-1", "2^64", "300"
-    bool negative = *text == '-';
-    text += negative;
-    char *end;
-    Int128 v = strtoll(text, &end, 10);
-    if (*end == '^')
-        v = one << strtol(end + 1, &end, 10);
-    v = negative ? -v : v;
-    v += *end ? strtoll(end, &end, 10) : 0;
-    assert_int_equal(*end, 0);
-    return const_int(v);
-}
-
 static void literals(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        { "True", "i1" },       { "False", "i1" },      { "0", "i32" },          { "-2^31", "i32" },      { "2^31-1", "i32" },
-        { "2^31", "u32" },      { "2^32-1", "u32" },    { "2^32", "i64" },       { "2^63-1", "i64" },     { "-2^31-1", "i64" },
-        { "-2^63", "i64" },     { "2^63", "u64" },      { "2^64-1", "u64" },     { "2^64", "large!" },    { "-2^63-1", "large!" },
-        { "1.5", "fp32" },      { "0.0", "fp32" },      { "-0.0", "fp32" },      { "inf", "fp32" },       { "-inf", "fp32" },
-        { "nan", "fp32" },      { "3e38", "fp32" },     { "4e38", "fp64" },      { "1e300", "fp64" },     { "1e-300", "fp64" },
-        { "1e-40", "fp64" },    { "1.2e-38", "fp32" },
+        { "True", "i1" },     { "False", "i1" },    { "0", "i32" },          { "-2^31", "i32" },
+        { "2^31-1", "i32" },  { "2^31", "u32" },    { "2^32-1", "u32" },     { "2^32", "i64" },
+        { "2^63-1", "i64" },  { "-2^31-1", "i64" }, { "-2^63", "i64" },      { "2^63", "u64" },
+        { "2^64-1", "u64" },  { "2^64", "large!" }, { "-2^63-1", "large!" }, { "1.5", "fp32" },
+        { "0.0", "fp32" },    { "-0.0", "fp32" },   { "inf", "fp32" },       { "-inf", "fp32" },
+        { "nan", "fp32" },    { "3e38", "fp32" },   { "4e38", "fp64" },      { "1e300", "fp64" },
+        { "1e-300", "fp64" }, { "1e-40", "fp64" },  { "1.2e-38", "fp32" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ConstVal v = literal(cases[i][0]);
@@ -291,13 +230,20 @@ static void weak_literals(void **state)
     (void)state;
     static const char head[] = "True 1 -1 300 2^31 1.5 1e300";
     static const char *const rows[] = {
-        "i1    i1   i32  i32   i32    u32    fp32 fp64", "i8    i8   i8   i8    range! range! fp32 fp64",
-        "i16   i16  i16  i16   i16    range! fp32 fp64", "i32   i32  i32  i32   i32    range! fp32 fp64",
-        "i64   i64  i64  i64   i64    i64    fp32 fp64", "u8    u8   u8   neg!  range! range! fp32 fp64",
-        "u16   u16  u16  neg!  u16    range! fp32 fp64", "u32   u32  u32  neg!  u32    u32    fp32 fp64",
-        "u64   u64  u64  neg!  u64    u64    fp32 fp64", "fp16  fp16 fp16 fp16  fp16   fp16   fp16 fp16",
-        "bf16  bf16 bf16 bf16  bf16   bf16   bf16 bf16", "fp32  fp32 fp32 fp32  fp32   fp32   fp32 fp32",
-        "fp64  fp64 fp64 fp64  fp64   fp64   fp64 fp64", "fp8e4nv fp16 fp16 fp16 fp16  fp16   fp16 fp16",
+        "i1    i1   i32  i32   i32    u32    fp32 fp64",
+        "i8    i8   i8   i8    range! range! fp32 fp64",
+        "i16   i16  i16  i16   i16    range! fp32 fp64",
+        "i32   i32  i32  i32   i32    range! fp32 fp64",
+        "i64   i64  i64  i64   i64    i64    fp32 fp64",
+        "u8    u8   u8   neg!  range! range! fp32 fp64",
+        "u16   u16  u16  neg!  u16    range! fp32 fp64",
+        "u32   u32  u32  neg!  u32    u32    fp32 fp64",
+        "u64   u64  u64  neg!  u64    u64    fp32 fp64",
+        "fp16  fp16 fp16 fp16  fp16   fp16   fp16 fp16",
+        "bf16  bf16 bf16 bf16  bf16   bf16   bf16 bf16",
+        "fp32  fp32 fp32 fp32  fp32   fp32   fp32 fp32",
+        "fp64  fp64 fp64 fp64  fp64   fp64   fp64 fp64",
+        "fp8e4nv fp16 fp16 fp16 fp16  fp16   fp16 fp16",
         "fp8e5 fp16 fp16 fp16  fp16   fp16   fp16 fp16",
     };
     char columns_of[MOST_WORDS][16], cells[MOST_WORDS][16];
@@ -315,11 +261,16 @@ static void weak_literals_at_their_limits(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        { "i8", "127", "i8" },         { "i8", "128", "range!" },     { "i8", "-128", "i8" },       { "i8", "-129", "range!" },
-        { "u8", "255", "u8" },         { "u8", "256", "range!" },     { "u8", "0", "u8" },          { "i32", "2^31-1", "i32" },
-        { "i32", "-2^31", "i32" },     { "i32", "-2^31-1", "range!" }, { "i64", "2^63-1", "i64" },   { "i64", "2^63", "range!" },
-        { "u64", "2^64-1", "u64" },    { "u64", "2^64", "range!" },   { "i1", "2^64", "large!" },   { "i1", "2^32", "i64" },
-        { "i8", "inf", "fp32" },       { "i64", "nan", "fp32" },      { "fp16", "2^64", "fp16" },
+        { "i8", "127", "i8" },      { "i8", "128", "range!" },
+        { "i8", "-128", "i8" },     { "i8", "-129", "range!" },
+        { "u8", "255", "u8" },      { "u8", "256", "range!" },
+        { "u8", "0", "u8" },        { "i32", "2^31-1", "i32" },
+        { "i32", "-2^31", "i32" },  { "i32", "-2^31-1", "range!" },
+        { "i64", "2^63-1", "i64" }, { "i64", "2^63", "range!" },
+        { "u64", "2^64-1", "u64" }, { "u64", "2^64", "range!" },
+        { "i1", "2^64", "large!" }, { "i1", "2^32", "i64" },
+        { "i8", "inf", "fp32" },    { "i64", "nan", "fp32" },
+        { "fp16", "2^64", "fp16" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         check_weak(RULE_ARITH2, cases[i][0], cases[i][1], cases[i][2]);
@@ -345,7 +296,9 @@ static void weak_literals_of_other_operators(void **state)
     check_weak(RULE_CMP2, "u8", "255", "i1");
     check_weak(RULE_CMP2, "u8", "300", "range!");
     check_weak(RULE_CMP2, "i1", "True", "i1");
-    assert_int_equal(apply_weak(RULE_SHIFT2, SCALAR_F32, &(ConstVal){ .kind = CONST_INT, .v.i = 1 }, false).at, 0);
+    assert_int_equal(
+        apply_weak(RULE_SHIFT2, SCALAR_F32, &(ConstVal){ .kind = CONST_INT, .v.i = 1 }, false).at,
+        0);
 }
 
 static void warnings_of_literals(void **state)
@@ -354,8 +307,10 @@ static void warnings_of_literals(void **state)
     static const struct {
         const char *typed, *literal;
         bool overflows;
-    } cases[] = { { "fp16", "65519.0", false }, { "fp16", "65520.0", true }, { "fp16", "inf", false }, { "bf16", "3e38", false },
-                  { "bf16", "4e38", true },     { "fp32", "3e38", false },   { "fp32", "4e38", true }, { "fp64", "1e300", false },
+    } cases[] = { { "fp16", "65519.0", false }, { "fp16", "65520.0", true },
+                  { "fp16", "inf", false },     { "bf16", "3e38", false },
+                  { "bf16", "4e38", true },     { "fp32", "3e38", false },
+                  { "fp32", "4e38", true },     { "fp64", "1e300", false },
                   { "fp8e5", "65520.0", true } };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ConstVal v = literal(cases[i].literal);
@@ -450,16 +405,16 @@ static void reductions(void **state)
         const char *cells;
     } rows[] = {
         /*                   i1  i8  i16 i32 i64 u8  u16 u32 u64 fp8     fp16 bf16 fp32 fp64 */
-        { RULE_SUM,         "u32 i32 i32 i32 i64 u32 u32 u32 u64 fp8e4nv fp16 bf16 fp32 fp64" },
-        { RULE_MAX,         "i32 i32 i32 i32 i64 i32 i32 u32 u64 fp32    fp32 fp32 fp32 fp64" },
+        { RULE_SUM, "u32 i32 i32 i32 i64 u32 u32 u32 u64 fp8e4nv fp16 bf16 fp32 fp64" },
+        { RULE_MAX, "i32 i32 i32 i32 i64 i32 i32 u32 u64 fp32    fp32 fp32 fp32 fp64" },
         { RULE_MAX_INDICES, "i1  i8  i16 i32 i64 u8  u16 u32 u64 fp32    fp16 fp32 fp32 fp64" },
-        { RULE_ARG,         "i32 i32 i32 i32 i32 i32 i32 i32 i32 i32     i32  i32  i32  i32" },
-        { RULE_CUMSUM,      "u32 i32 i32 i32 i64 u32 u32 u32 u64 fp8e4nv fp16 fp32 fp32 fp64" },
-        { RULE_CUMPROD,     "i1  i8  i16 i32 i64 u8  u16 u32 u64 fp8e4nv fp16 fp32 fp32 fp64" },
-        { RULE_BITS,        "i1  i8  i16 i32 i64 u8  u16 u32 u64 int!    int! int! int! int!" },
-        { RULE_SORT,        "i1  i8  i16 i32 i64 u8  u16 u32 u64 fp8e4nv fp16 bf16 fp32 fp64" },
-        { RULE_TOPK,        "i32 i32 i32 i32 i64 i32 i32 u32 u64 fp32    fp32 fp32 fp32 fp64" },
-        { RULE_HISTOGRAM,   "i32 i32 i32 i32 i32 i32 i32 i32 i32 int!    int! int! int! int!" },
+        { RULE_ARG, "i32 i32 i32 i32 i32 i32 i32 i32 i32 i32     i32  i32  i32  i32" },
+        { RULE_CUMSUM, "u32 i32 i32 i32 i64 u32 u32 u32 u64 fp8e4nv fp16 fp32 fp32 fp64" },
+        { RULE_CUMPROD, "i1  i8  i16 i32 i64 u8  u16 u32 u64 fp8e4nv fp16 fp32 fp32 fp64" },
+        { RULE_BITS, "i1  i8  i16 i32 i64 u8  u16 u32 u64 int!    int! int! int! int!" },
+        { RULE_SORT, "i1  i8  i16 i32 i64 u8  u16 u32 u64 fp8e4nv fp16 bf16 fp32 fp64" },
+        { RULE_TOPK, "i32 i32 i32 i32 i64 i32 i32 u32 u64 fp32    fp32 fp32 fp32 fp64" },
+        { RULE_HISTOGRAM, "i32 i32 i32 i32 i32 i32 i32 i32 i32 int!    int! int! int! int!" },
     };
     char head[MOST_WORDS][16], cells[MOST_WORDS][16];
     int n = words(columns, head);
@@ -468,7 +423,8 @@ static void reductions(void **state)
         for (int k = 0; k < n; k++) {
             RuleResult r = rule_reduce(rows[i].op, kind_of(head[k]));
             if (strcmp(result_text(&r), cells[k]) != 0)
-                fail_msg("reduction %d of %s: %s, not %s", (int)rows[i].op, head[k], result_text(&r), cells[k]);
+                fail_msg("reduction %d of %s: %s, not %s", (int)rows[i].op, head[k],
+                         result_text(&r), cells[k]);
         }
     }
     // Sums of small floats are taken in fp32 and rounded once.
@@ -477,190 +433,6 @@ static void reductions(void **state)
     assert_int_equal(rule_reduce(RULE_SUM, SCALAR_E5M2).operand, SCALAR_F32);
     assert_int_equal(rule_reduce(RULE_SUM, SCALAR_F64).operand, SCALAR_F64);
     assert_int_equal(rule_reduce(RULE_SUM, SCALAR_I8).operand, SCALAR_I32);
-}
-
-/* ---- 2.10, 2.11, 2.16 ---- */
-
-static const Type *type_of(TypeTable *t, const char *text)
-{
-    if (*text == '*')
-        return type_ptr(t, type_scalar(t, kind_of(text + 1)), false);
-    return type_scalar(t, kind_of(text));
-}
-
-static void casts(void **state)
-{
-    (void)state;
-    Arena a = { 0 };
-    TypeTable *t = type_table_new(&a);
-    static const struct {
-        const char *from, *to;
-        bool bitcast;
-        RuleRounding rounding;
-        RuleReason why;
-    } cases[] = {
-        { "i32", "i8", false, ROUNDING_DEFAULT, RULE_OK },
-        { "fp32", "i1", false, ROUNDING_DEFAULT, RULE_OK },
-        { "i32", "fp8e5", false, ROUNDING_DEFAULT, RULE_OK },
-        { "fp8e4nv", "i64", false, ROUNDING_DEFAULT, RULE_OK },
-        { "fp16", "bf16", false, ROUNDING_DEFAULT, RULE_OK },
-        { "fp32", "fp16", false, ROUNDING_RTZ, RULE_OK },
-        { "fp32", "bf16", false, ROUNDING_RTNE, RULE_OK },
-        { "fp16", "fp32", false, ROUNDING_RTZ, RULE_CAST_ROUNDING },
-        { "fp16", "bf16", false, ROUNDING_RTZ, RULE_CAST_ROUNDING },
-        { "fp32", "i8", false, ROUNDING_RTNE, RULE_CAST_ROUNDING },
-        { "fp32", "i32", true, ROUNDING_DEFAULT, RULE_OK },
-        { "fp32", "i32", true, ROUNDING_RTZ, RULE_CAST_ROUNDING },
-        { "fp32", "i16", true, ROUNDING_DEFAULT, RULE_CAST_WIDTH },
-        { "i1", "i8", true, ROUNDING_DEFAULT, RULE_CAST_WIDTH },
-        { "fp16", "bf16", true, ROUNDING_DEFAULT, RULE_OK },
-        { "*fp32", "i64", false, ROUNDING_DEFAULT, RULE_OK },
-        { "*fp32", "u64", false, ROUNDING_DEFAULT, RULE_OK },
-        { "*fp32", "i1", false, ROUNDING_DEFAULT, RULE_OK },
-        { "*fp32", "i32", false, ROUNDING_DEFAULT, RULE_CAST_POINTER },
-        { "*fp32", "fp64", false, ROUNDING_DEFAULT, RULE_CAST_POINTER },
-        { "*fp32", "*i8", false, ROUNDING_DEFAULT, RULE_OK },
-        { "i64", "*fp32", false, ROUNDING_DEFAULT, RULE_OK },
-        { "i32", "*fp32", false, ROUNDING_DEFAULT, RULE_OK },
-        { "fp64", "*fp32", false, ROUNDING_DEFAULT, RULE_CAST_POINTER },
-        { "*fp32", "i64", true, ROUNDING_DEFAULT, RULE_OK },
-        { "*fp32", "i32", true, ROUNDING_DEFAULT, RULE_CAST_WIDTH },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        RuleReason why = rule_cast(type_of(t, cases[i].from), type_of(t, cases[i].to), cases[i].bitcast, cases[i].rounding);
-        if (why != cases[i].why)
-            fail_msg("%s to %s: reason %d, not %d", cases[i].from, cases[i].to, (int)why, (int)cases[i].why);
-    }
-    arena_free(&a);
-}
-
-static void pointers(void **state)
-{
-    (void)state;
-    Arena a = { 0 };
-    TypeTable *t = type_table_new(&a);
-    static const struct {
-        const char *a, *b;
-        AstBinaryOp op;
-        RulePointer rule;
-    } cases[] = {
-        { "*fp32", "i32", AST_ADD, RULE_PTR_ADD },      { "*fp32", "u8", AST_ADD, RULE_PTR_ADD },
-        { "i64", "*fp32", AST_ADD, RULE_PTR_ADD_SWAP }, { "*fp32", "i32", AST_SUB, RULE_PTR_SUB },
-        { "*fp32", "*fp32", AST_SUB, RULE_PTR_DIFF },   { "*fp32", "*fp16", AST_SUB, RULE_PTR_REFUSED },
-        { "i32", "*fp32", AST_SUB, RULE_PTR_REFUSED },  { "*fp32", "*fp32", AST_ADD, RULE_PTR_REFUSED },
-        { "*fp32", "fp32", AST_ADD, RULE_PTR_REFUSED }, { "*fp32", "i32", AST_MUL, RULE_PTR_REFUSED },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(rule_pointer(cases[i].op, type_of(t, cases[i].a), type_of(t, cases[i].b)), cases[i].rule);
-    arena_free(&a);
-}
-
-/// "(4, 8)" or "()" as a block of fp32.
-static const Type *shaped(TypeTable *t, const char *text)
-{
-    int32_t shape[TYPE_MAX_RANK];
-    unsigned rank = 0;
-    for (text++; *text != ')'; text += strspn(text, ", ")) {
-        char *end;
-        shape[rank++] = (int32_t)strtol(text, &end, 10);
-        text = end;
-    }
-    return type_block(t, type_scalar(t, SCALAR_F32), rank, shape);
-}
-
-static void broadcasting(void **state)
-{
-    (void)state;
-    Arena a = { 0 };
-    TypeTable *t = type_table_new(&a);
-    static const struct {
-        const char *a, *b, *shape;  // NULL: refused
-        unsigned axis;
-        int size_a, size_b;
-        bool lead;
-    } cases[] = {
-        { "()", "(4)", "(4)", 0, 0, 0, false },
-        { "(4, 8)", "()", "(4, 8)", 0, 0, 0, false },
-        { "(4, 8)", "(8)", "(4, 8)", 0, 0, 0, false },
-        { "(8)", "(4, 8)", "(4, 8)", 0, 0, 0, false },
-        { "(16, 1)", "(1, 16)", "(16, 16)", 0, 0, 0, false },
-        { "(2, 1, 4)", "(8, 1)", "(2, 8, 4)", 0, 0, 0, false },
-        { "(1)", "(4)", "(4)", 0, 0, 0, false },
-        { "(4, 8)", "(4)", NULL, 1, 8, 4, true },
-        { "(4)", "(4, 8)", NULL, 1, 4, 8, true },
-        { "(8)", "(16)", NULL, 0, 8, 16, false },
-        { "(4, 8)", "(2, 8)", NULL, 0, 4, 2, false },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        RuleShape r = rule_broadcast(shaped(t, cases[i].a), shaped(t, cases[i].b));
-        assert_int_equal(r.ok, cases[i].shape != NULL);
-        if (r.ok) {
-            const Type *got = type_block(t, type_scalar(t, SCALAR_F32), r.rank, r.shape);
-            assert_string_equal(type_shape_text(t, got), cases[i].shape);
-        } else {
-            assert_int_equal(r.axis, cases[i].axis);
-            assert_int_equal(r.size[0], cases[i].size_a);
-            assert_int_equal(r.size[1], cases[i].size_b);
-            assert_int_equal(r.lead, cases[i].lead);
-        }
-    }
-    assert_true(rule_broadcast_to(shaped(t, "(8)"), shaped(t, "(4, 8)")).ok);
-    assert_true(rule_broadcast_to(shaped(t, "()"), shaped(t, "(4, 8)")).ok);
-    assert_false(rule_broadcast_to(shaped(t, "(4, 8)"), shaped(t, "(8)")).ok);
-    RuleShape r = rule_broadcast_to(shaped(t, "(4, 1)"), shaped(t, "(8, 8)"));
-    assert_false(r.ok);
-    assert_int_equal(r.axis, 0);
-    assert_int_equal(r.size[0], 4);
-    assert_int_equal(r.size[1], 8);
-    arena_free(&a);
-}
-
-/* ---- words ---- */
-
-static void messages(void **state)
-{
-    (void)state;
-    Arena a = { 0 };
-    SourceMap sources = { .arena = &a };
-    static const struct {
-        TypeRule rule;
-        const char *what, *operands, *message, *help;
-    } cases[] = {
-        { RULE_ARITH2, "+", "i8 300", "300 is out of range for int8", "cast the other operand to int16 first" },
-        { RULE_ARITH2, "+", "u32 -1", "'+' of an unsigned operand (uint32) and the negative constant -1", "subtract 1 instead" },
-        { RULE_ARITH2, "*", "u32 -1", "'*' of an unsigned operand (uint32) and the negative constant -1",
-          "cast the other operand to a signed type first" },
-        { RULE_IDIV2, "//", "u32 i32", "'//' of uint32 and int32, which differ in signedness",
-          "cast one of them to the type of the other" },
-        { RULE_IDIV2, "//", "fp32 2.0", "'//' needs integers, got fp32", "write floor(x / y)" },
-        { RULE_SHIFT2, "<<", "i32 1.5", "'<<' needs integers, got the constant 1.5", NULL },
-        { RULE_FLOAT1, "exp", "i32", "'exp' needs a float, got int32", "cast it with .to(float32)" },
-        { RULE_INT1, "~", "fp32", "'~' needs an integer or bool, got fp32", NULL },
-        { RULE_UMULHI2, "umulhi", "u8 u8", "'umulhi' needs integers of 32 or 64 bits, got uint8", NULL },
-        { RULE_ARITH2, "+", "fp8e5 i32", "'+' of fp8e5 and int32", "cast the fp8 operand to float16 or float32 first" },
-        { RULE_ARITH2, "+", "i1 2^64", "18446744073709551616 fits no integer type; they end at int64 and uint64", NULL },
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        DiagSink d;
-        diag_init(&d, &a, &sources);
-        char text[MOST_WORDS][16];
-        int n = words(cases[i].operands, text);
-        RuleOperand o[2];
-        ConstVal v[2];
-        for (int k = 0; k < n; k++) {
-            bool typed = scalar_find_signature(text[k]) != SCALAR_COUNT;
-            v[k] = typed ? const_none() : literal(text[k]);
-            o[k] = typed ? rule_typed(kind_of(text[k])) : rule_weak(&v[k]);
-        }
-        RuleResult r = rule_apply(cases[i].rule, o, (unsigned)n);
-        rule_report(&d, (Span){ 0, 0 }, cases[i].what, &r);
-        assert_int_equal(d.list.len, 1);
-        assert_string_equal(d.list.at[0]->text, cases[i].message);
-        assert_int_equal(d.list.at[0]->notes.len, cases[i].help != NULL);
-        if (cases[i].help)
-            assert_string_equal(d.list.at[0]->notes.at[0].text, cases[i].help);
-    }
-    arena_free(&a);
 }
 
 int main(void)
@@ -679,10 +451,6 @@ int main(void)
         cmocka_unit_test(warnings_of_literals),
         cmocka_unit_test(function_forms),
         cmocka_unit_test(reductions),
-        cmocka_unit_test(casts),
-        cmocka_unit_test(pointers),
-        cmocka_unit_test(broadcasting),
-        cmocka_unit_test(messages),
     };
     return cmocka_run_group_tests_name("rules", tests, NULL, NULL);
 }
