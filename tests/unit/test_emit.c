@@ -149,6 +149,117 @@ static void nvrtc_takes_every_text(void **state)
     arena_free(&c.arena);
 }
 
+/// True when operations of the rule take elements of the type.
+static bool rule_takes(TypeRule rule, const ScalarInfo *type)
+{
+    const bool is_float = type->cls == SCLASS_FLOAT, is_fp8 = type->cls == SCLASS_FP8;
+    const bool is_bool = type->cls == SCLASS_BOOL, is_int = !is_float && !is_fp8 && !is_bool;
+    switch (rule) {
+    case RULE_FLOAT1:
+    case RULE_FLOAT2:
+    case RULE_FPRED:
+    case RULE_FMA3: return is_float;
+    case RULE_DIV2: return is_float || is_fp8;
+    case RULE_INT1:
+    case RULE_IDIV2:
+    case RULE_BIT2:
+    case RULE_SHIFT2: return is_int || is_bool;
+    case RULE_UMULHI2: return is_int && type->bits >= 32;
+    case RULE_ANY1:
+    case RULE_ARITH2:
+    case RULE_REM2:
+    case RULE_MINMAX2:
+    case RULE_CLAMP3:
+    case RULE_CMP2: return true;
+    case RULE_SELECT3:
+    case RULE_NONE: return false;
+    }
+    return false;
+}
+
+/// Every atomic that the type has; for int32 in every order and scope.
+static void add_atomics(Buf *text, ScalarKind kind)
+{
+    static const char *const kinds[] = { "add", "max", "min", "xchg", "and", "or", "xor" };
+    static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel" };
+    static const char *const scopes[] = { "cta", "gpu", "sys" };
+    const ScalarInfo *type = &scalar_info[kind];
+    const bool is_float = type->cls == SCLASS_FLOAT;
+    if (type->bits < (is_float ? 16 : 32))
+        return;
+    for (unsigned i = 0; i < (is_float ? 4u : 7u); i++)
+        buf_printf(text, "%%a%u = atomic_rmw %%p, %%x0 {kind=%s, order=acq_rel, scope=gpu} : %s\n", i, kinds[i], type->ir);
+    buf_printf(text, "%%cas = atomic_cas %%p, %%x0, %%x1 {kind=add, order=acq_rel, scope=gpu} : %s\n", type->ir);
+    for (unsigned i = 0; kind == SCALAR_I32 && i < 12; i++)
+        buf_printf(text, "%%o%u = atomic_rmw %%p, %%x0 {kind=add, order=%s, scope=%s} : i32\n", i, orders[i / 3],
+                   scopes[i % 3]);
+}
+
+/// Every modifier of loads and stores.
+static void add_modifiers(Buf *text, const char *ir)
+{
+    static const char *const loads[] = { "cache=ca", "cache=cg", "cache=cv", "evict=first", "evict=last", "volatile" };
+    static const char *const stores[] = { "cache=wb", "cache=cg", "cache=cs", "cache=wt", "evict=first", "evict=last" };
+    for (unsigned i = 0; i < 6; i++)
+        buf_printf(text, "%%l%u = load %%p {%s} : %s\nstore %%p, %%l%u {%s}\n", i, loads[i], ir, i, stores[i]);
+}
+
+/// A kernel with every elementwise operation that the type has, and casts from and to every type.
+static const char *every_op(EmitCase *c, ScalarKind kind)
+{
+    const ScalarInfo *type = &scalar_info[kind];
+    const char *ir = type->ir;
+    Buf text = { 0 };
+    buf_printf(&text, "func @k(%%p: *%s, %%b: *i1) num_warps=1 {\n", ir);
+    for (unsigned i = 0; i < 3; i++)
+        buf_printf(&text, "%%x%u = load %%p {volatile} : %s\n", i, ir);
+    for (IrCode code = 0; code < IR_CODE_COUNT; code++) {
+        const IrOpInfo *op = &ir_op_info[code];
+        const bool predicate = op->rule == RULE_FPRED || op->rule == RULE_CMP2;
+        if (!rule_takes(op->rule, type))
+            continue;
+        for (unsigned nan = 0; nan < (op->attr == ATTR_NAN ? 2u : 1u); nan++) {
+            buf_printf(&text, "%%r%u_%u = %s %%x0%s%s%s : %s\n", code, nan, op->mnemonic,
+                       ir_arity(code).required > 1 ? ", %x1" : "", ir_arity(code).required > 2 ? ", %x2" : "",
+                       nan ? " {propagate_nan}" : "", predicate ? "i1" : ir);
+            buf_printf(&text, "store %%%c, %%r%u_%u {volatile}\n", predicate ? 'b' : 'p', code, nan);
+        }
+    }
+    for (ScalarKind to = 0; to < SCALAR_COUNT; to++) {
+        if (to == kind)
+            continue;
+        buf_printf(&text, "%%t%u = cast %%x0 : %s\n%%u%u = cast %%t%u : %s\nstore %%p, %%u%u {volatile}\n", to,
+                   scalar_info[to].ir, to, to, ir, to);
+    }
+    add_atomics(&text, kind);
+    add_modifiers(&text, ir);
+    buf_puts(&text, "return\n}\n");
+    const char *source = arena_strndup(&c->arena, text.at, text.len);
+    buf_free(&text);
+    return emit_text(c, arena_printf(&c->arena, "every_%s", ir), source, 1, CUDA_LINES_NONE);
+}
+
+static void prelude_has_every_op_on_every_type(void **state)
+{
+    (void)state;
+    CudaRequest requests[2 * SCALAR_COUNT];
+    CudaImage images[2 * SCALAR_COUNT];
+    EmitCase c;
+    emit_case_init(&c);
+    Nvrtc *n = open_or_skip(&c);
+    for (ScalarKind kind = 0; kind < SCALAR_COUNT; kind++) {
+        requests[2 * kind] = (CudaRequest){ .name = scalar_info[kind].ir, .source = every_op(&c, kind),
+                                            .target = target_find("sm_75"), .unoptimised = true };
+        requests[2 * kind + 1] = requests[2 * kind];
+        requests[2 * kind + 1].target = target_find("sm_90a");
+    }
+    cuda_compile_all(n, &c.arena, requests, images, 2 * SCALAR_COUNT, 2);
+    for (size_t i = 0; i < 2 * SCALAR_COUNT; i++)
+        if (!images[i].ok)
+            fail_msg("%s for %s: %s", requests[i].name, requests[i].target->name, images[i].log);
+    arena_free(&c.arena);
+}
+
 /// The listing of a cubin by nvdisasm; NULL where that is not installed.
 static const char *disassemble(EmitCase *c, const CudaImage *image)
 {
@@ -239,11 +350,12 @@ static void same_input_gives_same_text(void **state)
 int main(void)
 {
     enum { TEXT_COUNT = sizeof text_cases / sizeof *text_cases };
-    struct CMUnitTest tests[TEXT_COUNT + 4] = {
+    struct CMUnitTest tests[TEXT_COUNT + 5] = {
         [TEXT_COUNT] = cmocka_unit_test(same_input_gives_same_text),
         [TEXT_COUNT + 1] = cmocka_unit_test(kernels_compute_what_they_should),
         [TEXT_COUNT + 2] = cmocka_unit_test(nvrtc_takes_every_text),
         [TEXT_COUNT + 3] = cmocka_unit_test(proved_accesses_are_wide),
+        [TEXT_COUNT + 4] = cmocka_unit_test(prelude_has_every_op_on_every_type),
     };
     for (size_t i = 0; i < TEXT_COUNT; i++)
         tests[i] = (struct CMUnitTest){ text_cases[i].name, check_text, NULL, NULL, (void *)&text_cases[i] };

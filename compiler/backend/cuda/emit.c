@@ -93,7 +93,7 @@ static void print_prelude(const Emit *e, Buf *out)
     // a text may hold several kernels, and two may want the same functions
     for (uint32_t i = 0; i < e->access.len; i++) {
         const char *name = strchr(e->access.at[i], '(') + 1;
-        const int len = (int)strcspn(name, ",");
+        const int len = (int)strcspn(name, ",)");
         buf_printf(out, "#ifndef NT_HAS_%.*s\n#define NT_HAS_%.*s\n%s\n#endif\n", len, name, len, name, e->access.at[i]);
     }
     buf_putc(out, '\n');

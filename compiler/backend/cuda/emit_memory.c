@@ -15,6 +15,8 @@ typedef struct Access {
     const char *function;           // of the prelude
     unsigned slots, vec;
     unsigned unproved;              // NT_... facts that must be tested
+    unsigned step;                  // slots that one call moves: all when it tests for all
+    const char *stored;             // stores: ", 1" when each slot has data of its own, ", 0" when one group serves all
 } Access;
 
 enum { CONSECUTIVE = 1, ALIGNED = 2, UNIFORM = 4, ALL_FACTS = 7 };
@@ -38,7 +40,8 @@ static const char *access_function(Emit *e, const char *verb, const char *macro,
         if (*modifier)
             name = cuda_text(e, "nt_%s_%s", verb, modifier);
     }
-    const char *line = cuda_text(e, "%s(%s, \"%s\")", macro, name, ptx);
+    const bool plain = *verb == 'l' && !mem->is_volatile && !*modifier;
+    const char *line = plain ? cuda_text(e, "NT_DEFINE_PLAIN_LOAD(%s)", name) : cuda_text(e, "%s(%s, \"%s\")", macro, name, ptx);
     e->needs |= NEED_MEMORY;
     for (uint32_t i = 0; i < e->access.len; i++)
         if (strcmp(e->access.at[i], line) == 0)
@@ -52,6 +55,7 @@ static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned
     const IrMem *mem = &op->attr.mem;
     Access x = { .pointer = op->args[0], .mask = mask, .layout = op->args[0]->layout };
     x.slots = cuda_slots(op->args[0]);
+    x.stored = "";
     x.vec = mem->vec ? mem->vec : 1;
     while (x.vec > x.slots || x.vec * elem_bytes > 16)
         x.vec /= 2;
@@ -62,10 +66,12 @@ static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned
         if (mask && !mem->mask_uniform && cuda_place(e, mask).kind == PLACE_ARRAY)
             x.unproved |= UNIFORM;
     }
+    x.step = x.unproved ? x.slots : x.vec;
     return x;
 }
 
-/// "<4>" or "<4, NT_CONSECUTIVE | NT_UNIFORM>": the elements at once, and what is proved.
+/// "<4>" or "<4, NT_CONSECUTIVE | NT_UNIFORM, 16": the elements at once, what is proved, and how many of them
+/// one call moves.
 static const char *template_args(Emit *e, const Access *x)
 {
     static const char *const names[] = { "NT_CONSECUTIVE", "NT_ALIGNED", "NT_UNIFORM" };
@@ -75,7 +81,7 @@ static const char *template_args(Emit *e, const Access *x)
     for (unsigned k = 0; k < 3; k++)
         if (!(x->unproved >> k & 1) && (k < 2 || x->mask))
             known = cuda_text(e, "%s%s%s", known, *known ? " | " : "", names[k]);
-    return cuda_text(e, "<%u, %s>", x->vec, *known ? known : "0");
+    return cuda_text(e, "<%u, %s, %u%s>", x->vec, *known ? known : "0", x->step, x->stored);
 }
 
 /// The call for the group that begins at `slot`; `data` is the address of its elements in registers.
@@ -119,9 +125,9 @@ bool cuda_emit_load(Emit *e, const IrOp *op)
 
     x.function = access_function(e, "load", "NT_DEFINE_LOAD", "ld", &op->attr.mem);
     emit_fill(e, op, out, cuda_memory_type(e, out->type), raw);
-    const char *slot = cuda_loop(e, x.slots, x.vec);
+    const char *slot = cuda_loop(e, x.slots, x.step);
     emit_access(e, &x, cuda_address(e, raw, x.slots, slot), slot, true, NULL);
-    cuda_loop_end(e, x.slots, x.vec);
+    cuda_loop_end(e, x.slots, x.step);
     cuda_set_place(e, out, cuda_held_as(out), name);
     if (is_bool) {
         cuda_line(e, "%s;", cuda_value_decl(e, out, "bool", name));
@@ -175,10 +181,13 @@ bool cuda_emit_store(Emit *e, const IrOp *op)
         cuda_line(e, "if (%s) {", owner);
         e->body.indent++;
     }
-    const char *slot = cuda_loop(e, x.slots, x.vec);
+    x.stored = count == x.slots ? ", 1" : ", 0";
+    if (x.layout && layout_has_replicated_regs(x.layout))
+        x.step = x.vec;  // a group that another slot stores is left out
+    const char *slot = cuda_loop(e, x.slots, x.step);
     const char *group = cuda_address(e, data, count, count == x.slots ? slot : "0");
     emit_access(e, &x, group, slot, false, cuda_first_slot(e, x.layout, slot));
-    cuda_loop_end(e, x.slots, x.vec);
+    cuda_loop_end(e, x.slots, x.step);
     if (owner) {
         e->body.indent--;
         cuda_line(e, "}");
