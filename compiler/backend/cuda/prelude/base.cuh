@@ -70,10 +70,11 @@ template <class T> NT_DEV T nt_select(bool c, T x, T y)
     return c ? x : y;
 }
 
-// A pointer moved by a count of elements. Integers, because masked-off addresses may lie anywhere.
+// A pointer moved by a count of elements: a pointer throughout, so that the compiler still knows that it
+// points to global memory; the product wraps, because masked-off addresses may lie anywhere.
 template <class T, class I> NT_DEV T *nt_ptr_add(T *p, I offset)
 {
-    return (T *)((unsigned long long)p + (unsigned long long)(long long)offset * sizeof(T));
+    return (T *)((char *)p + (long long)((unsigned long long)(long long)offset * sizeof(T)));
 }
 
 template <class T> NT_DEV long long nt_ptr_diff(T *a, T *b)
