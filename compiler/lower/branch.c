@@ -1,10 +1,10 @@
 // branch.c - if, ternary, and the guards behind early exits.
 //
 // Each arm is lowered into a block of its own and its changes are taken off the frame. Merging
-// walks the union of the changes: equal bindings stay, two values of one type become a result of the
-// IF, and what cannot be merged gets a binding that says why when it is read. An arm that surely
-// exits takes no part. The exit flags merge by the same rules, with the condition itself where
-// one arm sets and the other clears a flag.
+// walks the union of the changes: equal bindings stay, two values of one type become a result of
+// the IF, and what cannot be merged gets a binding that says why when it is read. An arm that
+// surely exits takes no part. The exit flags merge by the same rules, with the condition itself
+// where one arm sets and the other clears a flag.
 #include "lower/lower_impl.h"
 
 void lower_attach(IrOp *op, uint32_t index, IrBlock *block)
@@ -31,12 +31,15 @@ static ExitState state_of(const Lower *cx, uint32_t slot)
 
 void lower_arm_begin(Lower *cx, Arm *arm)
 {
-    *arm = (Arm){ .block = ir_block_new(cx->b.fn, NULL), .outer = cx->b.block, .mark = lower_mark(cx) };
+    *arm = (Arm){ .block = ir_block_new(cx->b.fn, NULL),
+                  .outer = cx->b.block,
+                  .mark = lower_mark(cx) };
     cx->b.block = arm->block;
     cx->nesting++;
     if (cx->nesting > LOWER_MAX_NESTING && !cx->stopped) {
         cx->stopped = true;
-        lower_error(cx, DIAG_LIMIT, cx->b.span, "more than %d branches and loops inside each other", LOWER_MAX_NESTING);
+        lower_error(cx, DIAG_LIMIT, cx->b.span, "more than %d branches and loops inside each other",
+                    LOWER_MAX_NESTING);
     }
 }
 
@@ -66,11 +69,11 @@ typedef struct Merge {
     IrValue *cond;
     Arm *arms[2];
     Span cond_span;
-    bool dead;                   // nothing after the branch reads a variable
-    VEC(IrValue *) values[2];    // what each arm yields
+    bool dead;                 // nothing after the branch reads a variable
+    VEC(IrValue *) values[2];  // what each arm yields
     VEC(const Type *) types;
     VEC(Sym) hints;
-    VEC(Val *) places;           // where the results go
+    VEC(Val *) places;  // where the results go
 } Merge;
 
 // A constant or value of `v` made in the arm's block.
@@ -119,7 +122,8 @@ static bool widen_pair(Merge *m, IrValue **v)
     if (!m->cx->index64 || !type_is_num(v[0]->type) || !type_same_shape(v[0]->type, v[1]->type))
         return false;
     for (unsigned i = 0; i < 2; i++) {
-        if (type_scalar_kind(v[i]->type) != SCALAR_I32 || type_scalar_kind(v[!i]->type) != SCALAR_I64)
+        if (type_scalar_kind(v[i]->type) != SCALAR_I32 ||
+            type_scalar_kind(v[!i]->type) != SCALAR_I64)
             continue;
         IrBlock *outer = m->cx->b.block;
         m->cx->b.block = m->arms[i]->block;
@@ -130,7 +134,8 @@ static bool widen_pair(Merge *m, IrValue **v)
     return false;
 }
 
-// Merges two values; false when their types differ. `out` must stay where it is until the IF is made.
+// Merges two values; false when their types differ. `out` must stay where it is until the IF is
+// made.
 static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *out)
 {
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR) {
@@ -142,7 +147,8 @@ static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *
         return true;
     }
     if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE && a.tuple.len == b.tuple.len) {
-        *out = (Val){ .kind = VAL_TUPLE, .tuple = { ARENA_NEW_N(m->cx->arena, Val, a.tuple.len), a.tuple.len } };
+        *out = (Val){ .kind = VAL_TUPLE,
+                      .tuple = { ARENA_NEW_N(m->cx->arena, Val, a.tuple.len), a.tuple.len } };
         for (uint32_t i = 0; i < a.tuple.len; i++)
             if (!merge_vals(m, a.tuple.at[i], b.tuple.at[i], hint, sa, sb, &out->tuple.at[i]))
                 return false;
@@ -196,25 +202,29 @@ static Local *single(Merge *m, unsigned arm, Local *kept, const Local *before, u
     return out;
 }
 
-static void report_types(Merge *m, uint32_t slot, const Local *a, const Local *b, const Local *before)
+static void report_types(Merge *m, uint32_t slot, const Local *a, const Local *b,
+                         const Local *before)
 {
     Lower *cx = m->cx;
     const Frame *f = cx->frame;
     DiagSink *d = cx->consts.diags;
     const char *ta = lower_text(cx, a->val), *tb = lower_text(cx, b->val);
     if (slot == f->result) {
-        lower_error(cx, DIAG_RETURN_TYPE, a->span, "'%s' returns %s here and %s elsewhere", f->function->name->text, ta, tb);
+        lower_error(cx, DIAG_RETURN_TYPE, a->span, "'%s' returns %s here and %s elsewhere",
+                    f->function->name->text, ta, tb);
         diag_note(d, b->span, "%s is returned here", tb);
         return;
     }
     const char *name = f->slots.at[slot].name->text;
     if (a == before || b == before) {
         const Local *changed = a == before ? b : a;
-        lower_error(cx, DIAG_BRANCH_TYPE, changed->span, "'%s' is %s before the if and becomes %s here", name,
-                    a == before ? ta : tb, a == before ? tb : ta);
+        lower_error(cx, DIAG_BRANCH_TYPE, changed->span,
+                    "'%s' is %s before the if and becomes %s here", name, a == before ? ta : tb,
+                    a == before ? tb : ta);
         diag_note(d, before->span, "%s here", a == before ? ta : tb);
     } else {
-        lower_error(cx, DIAG_BRANCH_TYPE, b->span, "'%s' becomes %s in one arm of the if and %s in the other", name, ta, tb);
+        lower_error(cx, DIAG_BRANCH_TYPE, b->span,
+                    "'%s' becomes %s in one arm of the if and %s in the other", name, ta, tb);
         diag_note(d, a->span, "%s here", ta);
         diag_note(d, b->span, "%s here", tb);
     }
@@ -232,7 +242,8 @@ static Local *mixed(Lower *cx, const Local *a, const Local *b)
 static Local *only_in(Merge *m, const Local *b, bool in_else)
 {
     Local *out = ARENA_NEW(m->cx->arena, Local);
-    *out = (Local){ .status = BIND_IN_ARM, .in_else = in_else, .span = b->span, .cond = m->cond_span };
+    *out =
+        (Local){ .status = BIND_IN_ARM, .in_else = in_else, .span = b->span, .cond = m->cond_span };
     return out;
 }
 
@@ -264,13 +275,14 @@ static bool merge_flag(Merge *m, Val a, Val b, Val *out)
     return true;
 }
 
-// Both arms have a value. An arm that goes on to the end of the loop's body has its say only for what
-// the loop carries.
+// Both arms have a value. An arm that goes on to the end of the loop's body has its say only for
+// what the loop carries.
 static Local *merge_different(Merge *m, uint32_t slot, Local *a, Local *b, Local *before)
 {
     Lower *cx = m->cx;
     bool exits[2] = { m->arms[0]->exits, m->arms[1]->exits };
-    bool typed = !type_is_error(lower_type_of(cx, a->val)) && !type_is_error(lower_type_of(cx, b->val));
+    bool typed =
+        !type_is_error(lower_type_of(cx, a->val)) && !type_is_error(lower_type_of(cx, b->val));
     bool live = before && before->status == BIND_SET && (a == before || b == before);
     if (slot != cx->frame->result && (exits[0] || exits[1])) {
         if (lower_is_carried(cx->frame->loop, slot))
@@ -349,10 +361,13 @@ static void finish_if(Merge *m)
 
 void lower_merge_arms(Lower *cx, IrValue *cond, Arm *then, Arm *other, Span cond_span, bool dead)
 {
-    Merge m = { .cx = cx, .cond = cond, .arms = { then, other }, .cond_span = cond_span, .dead = dead };
+    Merge m = {
+        .cx = cx, .cond = cond, .arms = { then, other }, .cond_span = cond_span, .dead = dead
+    };
     Frame *f = cx->frame;
     uint32_t n = then->changes.len + other->changes.len;
-    Local *(*after)[2] = (Local *(*)[2])arena_alloc_array(cx->arena, n, sizeof *after, _Alignof(Local *));
+    Local *(*after)[2] =
+        (Local * (*)[2]) arena_alloc_array(cx->arena, n, sizeof *after, _Alignof(Local *));
     uint32_t *slots = ARENA_NEW_N(cx->arena, uint32_t, n), count = 0;
     uint32_t stamp = ++f->stamp;
     // Oldest change first, so that results come in the order of the source.
@@ -567,8 +582,8 @@ Val lower_ternary(Lower *cx, const AstTernary *n)
         return val_error();
     Val *out = ARENA_NEW(cx->arena, Val);
     if (!merge_vals(&m, v[0], v[1], NULL, n->then->span, n->orelse->span, out)) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "the values of 'if else' are %s and %s", lower_text(cx, v[0]),
-                    lower_text(cx, v[1]));
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "the values of 'if else' are %s and %s",
+                    lower_text(cx, v[0]), lower_text(cx, v[1]));
         return val_error();
     }
     finish_if(&m);

@@ -14,7 +14,8 @@ bool lower_arguments(Lower *cx, const AstCall *n, ArgumentVec *out)
             continue;
         }
         if (v.kind != VAL_TUPLE && v.kind != VAL_ERROR) {
-            lower_error(cx, DIAG_TYPE_MISMATCH, a->span, "'*' needs a tuple, got %s", lower_text(cx, v));
+            lower_error(cx, DIAG_TYPE_MISMATCH, a->span, "'*' needs a tuple, got %s",
+                        lower_text(cx, v));
             ok = false;
         }
         for (uint32_t k = 0; v.kind == VAL_TUPLE && k < v.tuple.len; k++)
@@ -40,18 +41,20 @@ static bool report_unknown(Lower *cx, const Builtin *b, const Argument *a)
 {
     const char *near = builtin_suggest_param(b, a->name->text);
     if (near)
-        lower_error(cx, DIAG_BAD_CALL, a->whole, "unknown argument '%s' of '%s'; did you mean '%s'?", a->name->text,
+        lower_error(cx, DIAG_BAD_CALL, a->whole,
+                    "unknown argument '%s' of '%s'; did you mean '%s'?", a->name->text,
                     b->name->text, near);
     else
-        lower_error(cx, DIAG_BAD_CALL, a->whole, "unknown argument '%s' of '%s'", a->name->text, b->name->text);
+        lower_error(cx, DIAG_BAD_CALL, a->whole, "unknown argument '%s' of '%s'", a->name->text,
+                    b->name->text);
     return false;
 }
 
 static bool put_argument(Lower *cx, BoundArgs *out, uint32_t at, const Argument *a)
 {
     if (out->given[at]) {
-        lower_error(cx, DIAG_BAD_CALL, a->span, "'%s' gets two values for '%s'", out->builtin->name->text,
-                    out->builtin->params[at].name->text);
+        lower_error(cx, DIAG_BAD_CALL, a->span, "'%s' gets two values for '%s'",
+                    out->builtin->name->text, out->builtin->params[at].name->text);
         return false;
     }
     out->at[at] = a->val;
@@ -63,7 +66,8 @@ static bool put_argument(Lower *cx, BoundArgs *out, uint32_t at, const Argument 
 static void put_variadic(Lower *cx, BoundArgs *out, uint32_t at, const Argument *a)
 {
     Val old = out->at[at];
-    Val grown = { .kind = VAL_TUPLE, .tuple = { ARENA_NEW_N(cx->arena, Val, old.tuple.len + 1), old.tuple.len + 1 } };
+    Val grown = { .kind = VAL_TUPLE,
+                  .tuple = { ARENA_NEW_N(cx->arena, Val, old.tuple.len + 1), old.tuple.len + 1 } };
     for (uint32_t i = 0; i < old.tuple.len; i++)
         grown.tuple.at[i] = old.tuple.at[i];
     grown.tuple.at[old.tuple.len] = a->val;
@@ -76,7 +80,8 @@ static bool bind_positional(Lower *cx, BoundArgs *out, const Argument *a, uint32
 {
     const Builtin *b = out->builtin;
     if (*next >= b->param_count) {
-        lower_error(cx, DIAG_BAD_CALL, a->span, "too many arguments for '%s'; it takes %u", b->name->text, b->param_count);
+        lower_error(cx, DIAG_BAD_CALL, a->span, "too many arguments for '%s'; it takes %u",
+                    b->name->text, b->param_count);
         return false;
     }
     if (b->params[*next].variadic) {
@@ -86,8 +91,8 @@ static bool bind_positional(Lower *cx, BoundArgs *out, const Argument *a, uint32
     return put_argument(cx, out, (*next)++, a);
 }
 
-bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args, Span call,
-                        BoundArgs *out)
+bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args,
+                        Span call, BoundArgs *out)
 {
     uint32_t n = b->param_count, next = 0;
     *out = (BoundArgs){ .builtin = b, .count = n, .call = call };
@@ -97,7 +102,8 @@ bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const 
     ConstVal *defaults = ARENA_NEW_N(cx->arena, ConstVal, n);
     builtin_default_args(b, defaults);
     for (uint32_t i = 0; i < n; i++) {
-        out->at[i] = b->params[i].variadic ? (Val){ .kind = VAL_TUPLE } : lower_from_const(cx, defaults[i]);
+        out->at[i] =
+            b->params[i].variadic ? (Val){ .kind = VAL_TUPLE } : lower_from_const(cx, defaults[i]);
         out->spans[i] = call;
     }
     Argument self = { .val = receiver ? *receiver : val_error(), .span = call };
@@ -119,7 +125,8 @@ bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const 
     for (uint32_t i = 0; i < n; i++) {
         if (out->given[i] || b->params[i].has_default || b->params[i].variadic)
             continue;
-        lower_error(cx, DIAG_BAD_CALL, call, "'%s' is missing argument '%s'", b->name->text, b->params[i].name->text);
+        lower_error(cx, DIAG_BAD_CALL, call, "'%s' is missing argument '%s'", b->name->text,
+                    b->params[i].name->text);
         return false;
     }
     return true;
@@ -153,7 +160,8 @@ static Val widen_source(Lower *cx, Val v)
     return val_of(ir_cast(&cx->b, v.v, type_scalar(cx->program->types, SCALAR_I64)));
 }
 
-Val lower_call_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args, Span call)
+Val lower_call_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args,
+                       Span call)
 {
     BoundArgs bound;
     if (b->unsupported) {
@@ -204,7 +212,7 @@ Val lower_call(Lower *cx, const AstCall *n)
         default: break;
         }
     }
-    lower_error(cx, DIAG_BAD_CALL, n->callee->span, "'%s' is not a function, it is %s", lower_source(cx, n->callee->span),
-                lower_text(cx, callee));
+    lower_error(cx, DIAG_BAD_CALL, n->callee->span, "'%s' is not a function, it is %s",
+                lower_source(cx, n->callee->span), lower_text(cx, callee));
     return val_error();
 }

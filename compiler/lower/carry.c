@@ -27,8 +27,8 @@ static bool is_number(const Val *v)
            (v->c.kind == CONST_BOOL || v->c.kind == CONST_INT || v->c.kind == CONST_FLOAT);
 }
 
-// Makes leaves for the numbers in `v`; other constants stay what they are. The leaves are met in the
-// same order by every walk over the value.
+// Makes leaves for the numbers in `v`; other constants stay what they are. The leaves are met in
+// the same order by every walk over the value.
 static void make_leaves(Carry *c, Val v, Sym hint, Span span)
 {
     if (v.kind == VAL_TUPLE) {
@@ -94,10 +94,11 @@ void lower_carry_enter(Carry *c, unsigned region)
     cx->nesting++;
     if (cx->nesting > LOWER_MAX_NESTING && !cx->stopped) {
         cx->stopped = true;
-        lower_error(cx, DIAG_LIMIT, c->head, "more than %d branches and loops inside each other", LOWER_MAX_NESTING);
+        lower_error(cx, DIAG_LIMIT, c->head, "more than %d branches and loops inside each other",
+                    LOWER_MAX_NESTING);
     }
     CarriedVar *v;
-    VEC_EACH(v, &c->vars) {
+    VEC_EACH (v, &c->vars) {
         uint32_t next = v->first;
         Val inside = v->entry->val;
         if (!v->is_flag || region == CARRY_COND)
@@ -109,7 +110,7 @@ void lower_carry_enter(Carry *c, unsigned region)
 void lower_carry_leave(Carry *c, Arm *changes)
 {
     CarriedVar *v;
-    VEC_EACH(v, &c->vars) {
+    VEC_EACH (v, &c->vars) {
         if (v->inside && v->inside->was_read)
             v->was_read = v->entry->was_read = true;
     }
@@ -123,7 +124,7 @@ bool lower_is_carried(const LoopScope *loop, uint32_t slot)
     if (!loop || !loop->carry)
         return true;
     const CarriedVar *v;
-    VEC_EACH(v, &loop->carry->vars)
+    VEC_EACH (v, &loop->carry->vars)
         if (v->slot == slot)
             return true;
     return false;
@@ -132,7 +133,7 @@ bool lower_is_carried(const LoopScope *loop, uint32_t slot)
 /* ---- the end of the body ---- */
 
 typedef struct Mismatch {
-    const Type *entry, *final;   // NULL: not a difference between two value types
+    const Type *entry, *final;  // NULL: not a difference between two value types
     bool widen;
 } Mismatch;
 
@@ -153,7 +154,8 @@ static bool close_val(Carry *c, Val inside, Val final, uint32_t *next, Span span
     }
     if (inside.kind != VAL_VALUE)
         return final.kind == inside.kind &&
-               (final.kind != VAL_CONST || (final.c.kind == inside.c.kind && const_equal(&final.c, &inside.c)));
+               (final.kind != VAL_CONST ||
+                (final.c.kind == inside.c.kind && const_equal(&final.c, &inside.c)));
     if (final.kind != VAL_VALUE && !is_number(&final))
         return false;
     Leaf *leaf = &c->leaves.at[(*next)++];
@@ -205,12 +207,14 @@ static void report_types(Carry *c, const CarriedVar *v, const Mismatch *m)
     const Slot *s = &cx->frame->slots.at[v->slot];
     if (v->slot == cx->frame->result) {
         lower_error(cx, DIAG_RETURN_TYPE, v->final->span, "'%s' returns %s here and %s elsewhere",
-                    cx->frame->function->name->text, lower_text(cx, v->final->val), lower_text(cx, v->entry->val));
+                    cx->frame->function->name->text, lower_text(cx, v->final->val),
+                    lower_text(cx, v->entry->val));
         return;
     }
     const char *was = m->entry ? type_text(types, m->entry) : lower_text(cx, v->entry->val);
     const char *is = m->final ? type_text(types, m->final) : lower_text(cx, v->final->val);
-    lower_error(cx, DIAG_LOOP_TYPE, v->final->span, "'%s' is %s before the loop and becomes %s here", s->name->text, was, is);
+    lower_error(cx, DIAG_LOOP_TYPE, v->final->span,
+                "'%s' is %s before the loop and becomes %s here", s->name->text, was, is);
     diag_note(cx->consts.diags, v->entry->span, "%s here", was);
     if (m->entry && m->final)
         help_types(c, v, m, s->name->text);
@@ -269,15 +273,15 @@ static void result_leaves(Carry *c, Val v, Span span)
     c->leaves.at[lower_carry_value(c, zero, NULL)].yield = yield;
 }
 
-// A value that a return inside the loop sets, and nothing before it: it starts as zero, which nobody
-// reads, because the loop ends where it is set.
+// A value that a return inside the loop sets, and nothing before it: it starts as zero, which
+// nobody reads, because the loop ends where it is set.
 static void carry_result(Carry *c)
 {
     Lower *cx = c->cx;
     uint32_t slot = cx->frame->result;
     Local *now = lower_slot_get(cx, slot);
     CarriedVar *v;
-    VEC_EACH(v, &c->vars)
+    VEC_EACH (v, &c->vars)
         if (v->slot == slot)
             return;
     if (!now || now->status != BIND_SET)
@@ -302,9 +306,10 @@ void lower_carry_close(Carry *c)
 static void drop_leaves(Carry *c)
 {
     CarriedVar *v;
-    VEC_EACH(v, &c->vars)
+    VEC_EACH (v, &c->vars)
         for (uint32_t i = v->first; i < v->first + v->count; i++)
-            c->leaves.at[i].dropped = v->kept || v->mixed || c->leaves.at[i].yield == c->leaves.at[i].arg[CARRY_BODY];
+            c->leaves.at[i].dropped =
+                v->kept || v->mixed || c->leaves.at[i].yield == c->leaves.at[i].arg[CARRY_BODY];
     for (unsigned r = 0; r < c->regions; r++) {
         IrBlock *b = c->block[r];
         b->argc = r == CARRY_BODY ? c->fixed_args : 0;
@@ -320,7 +325,8 @@ static void drop_leaves(Carry *c)
     }
 }
 
-static void make_op(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra_count, IrValue *cond)
+static void make_op(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra_count,
+                    IrValue *cond)
 {
     Lower *cx = c->cx;
     VEC(IrValue *) args = { 0 };
@@ -329,7 +335,7 @@ static void make_op(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra
     for (uint32_t i = 0; i < extra_count; i++)
         VEC_PUSH(cx->arena, &args, extra[i]);
     Leaf *l;
-    VEC_EACH(l, &c->leaves) {
+    VEC_EACH (l, &c->leaves) {
         if (l->dropped)
             continue;
         VEC_PUSH(cx->arena, &args, l->init);
@@ -344,7 +350,7 @@ static void make_op(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra
     lower_attach(op, c->regions - 1, c->block[CARRY_BODY]);
     lower_yield(cx, c->block[CARRY_BODY], yields.at, yields.len);
     uint32_t next = 0;
-    VEC_EACH(l, &c->leaves) {
+    VEC_EACH (l, &c->leaves) {
         if (l->dropped)
             continue;
         l->result = op->results[next++];
@@ -372,8 +378,8 @@ static void bind_after(Carry *c, CarriedVar *v)
     lower_rebind(cx, v->slot, out);
 }
 
-void lower_carry_finish(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra_count, IrValue *cond,
-                        const Arm *changes)
+void lower_carry_finish(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra_count,
+                        IrValue *cond, const Arm *changes)
 {
     Lower *cx = c->cx;
     if (!c->failed) {
@@ -382,7 +388,7 @@ void lower_carry_finish(Carry *c, IrCode code, IrValue *const *extra, uint32_t e
     }
     CarriedVar *v;
     uint32_t stamp = ++cx->frame->stamp;
-    VEC_EACH(v, &c->vars) {
+    VEC_EACH (v, &c->vars) {
         cx->frame->slots.at[v->slot].stamp = stamp;
         if (!c->failed)
             bind_after(c, v);

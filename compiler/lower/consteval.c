@@ -20,7 +20,8 @@ Val lower_from_const(Lower *cx, ConstVal c)
 {
     if (c.kind != CONST_TUPLE)
         return val_const(c);
-    Val out = { .kind = VAL_TUPLE, .tuple = { ARENA_NEW_N(cx->arena, Val, c.v.tuple.len), c.v.tuple.len } };
+    Val out = { .kind = VAL_TUPLE,
+                .tuple = { ARENA_NEW_N(cx->arena, Val, c.v.tuple.len), c.v.tuple.len } };
     for (uint32_t i = 0; i < c.v.tuple.len; i++)
         out.tuple.at[i] = lower_from_const(cx, c.v.tuple.at[i]);
     return out;
@@ -48,8 +49,8 @@ static ConstVal want_const(Lower *cx, Val v, Span span)
     if (lower_as_const(cx, v, &c))
         return c;
     if (v.kind != VAL_ERROR)
-        lower_error(cx, DIAG_NOT_CONSTEXPR, span, "'%s' is not a compile-time constant, it is %s", lower_source(cx, span),
-                    lower_text(cx, v));
+        lower_error(cx, DIAG_NOT_CONSTEXPR, span, "'%s' is not a compile-time constant, it is %s",
+                    lower_source(cx, span), lower_text(cx, v));
     return const_error();
 }
 
@@ -64,7 +65,8 @@ ConstVal lower_const_decl(Program *p, Decl *d, Span span)
     if (d->state == DECL_READY || d->kind != DECL_CONSTANT)
         return d->value;
     if (d->state == DECL_RUNNING) {
-        diag_report(p->diags, DIAG_UNDEFINED_NAME, span, "constant '%s' is defined by itself", d->name->text);
+        diag_report(p->diags, DIAG_UNDEFINED_NAME, span, "constant '%s' is defined by itself",
+                    d->name->text);
         diag_note(p->diags, d->span, "it is defined here");
         return const_error();
     }

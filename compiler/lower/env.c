@@ -124,7 +124,8 @@ void lower_note_calls(Lower *cx)
         if (!f->caller || !f->caller->function)
             break;
         if (shown < 8) {
-            diag_note(cx->consts.diags, f->call, "in '%s', called from here", f->function->name->text);
+            diag_note(cx->consts.diags, f->call, "in '%s', called from here",
+                      f->function->name->text);
             shown++;
         } else {
             hidden++;
@@ -165,8 +166,8 @@ void lower_leave(Lower *cx)
 
 static void report_mixed(Lower *cx, Sym name, const Local *b, Span span)
 {
-    lower_error(cx, DIAG_TYPE_MISMATCH, span, "'%s' is %s or %s here, depending on the way taken", name->text,
-                b->types[0], b->types[1]);
+    lower_error(cx, DIAG_TYPE_MISMATCH, span, "'%s' is %s or %s here, depending on the way taken",
+                name->text, b->types[0], b->types[1]);
     diag_note(cx->consts.diags, b->span, "%s here", b->types[0]);
     diag_note(cx->consts.diags, b->cond, "%s here", b->types[1]);
 }
@@ -178,7 +179,8 @@ static void report_unset(Lower *cx, Sym name, const Local *b, Span span)
     case BIND_SET: return;
     case BIND_IN_ARM:
         if (b->in_else)
-            lower_error(cx, DIAG_UNDEFINED_NAME, span, "'%s' is not assigned when %s; assign it before the if or in both arms",
+            lower_error(cx, DIAG_UNDEFINED_NAME, span,
+                        "'%s' is not assigned when %s; assign it before the if or in both arms",
                         name->text, lower_source(cx, b->cond));
         else
             lower_error(cx, DIAG_UNDEFINED_NAME, span,
@@ -187,13 +189,15 @@ static void report_unset(Lower *cx, Sym name, const Local *b, Span span)
         diag_note(d, b->span, "assigned here");
         return;
     case BIND_IN_LOOP:
-        lower_error(cx, DIAG_UNDEFINED_NAME, span,
-                    "'%s' may be unassigned if the loop runs zero times; initialise it before the loop",
-                    name->text);
+        lower_error(
+            cx, DIAG_UNDEFINED_NAME, span,
+            "'%s' may be unassigned if the loop runs zero times; initialise it before the loop",
+            name->text);
         diag_note(d, b->span, "assigned here");
         return;
     case BIND_LOOP_VAR:
-        lower_error(cx, DIAG_UNDEFINED_NAME, span, "loop variable '%s' has no value after the loop", name->text);
+        lower_error(cx, DIAG_UNDEFINED_NAME, span, "loop variable '%s' has no value after the loop",
+                    name->text);
         diag_note(d, b->span, "the loop is here");
         return;
     case BIND_MIXED: report_mixed(cx, name, b, span); return;
@@ -204,7 +208,8 @@ Val lower_read_slot(Lower *cx, uint32_t slot, Span span)
 {
     Slot *s = &cx->frame->slots.at[slot];
     if (!s->binding) {
-        lower_error(cx, DIAG_UNDEFINED_NAME, span, "'%s' is read before it is assigned", s->name->text);
+        lower_error(cx, DIAG_UNDEFINED_NAME, span, "'%s' is read before it is assigned",
+                    s->name->text);
         return val_error();
     }
     s->binding->was_read = true;

@@ -57,17 +57,20 @@ static bool append_field(Lower *cx, const AstField *field, Buf *out)
     if (v.kind == VAL_ERROR)
         return false;
     if (!lower_as_const(cx, v, &c)) {
-        lower_error(cx, DIAG_NOT_CONSTEXPR, field->value->span, "an f-string takes compile-time constants; '%s' is a run-time %s",
+        lower_error(cx, DIAG_NOT_CONSTEXPR, field->value->span,
+                    "an f-string takes compile-time constants; '%s' is a run-time %s",
                     lower_source(cx, field->value->span), lower_text(cx, v));
         return false;
     }
     if (field->spec) {
-        lower_error(cx, DIAG_UNSUPPORTED, field->spec->span, "format specifications are not compiled by this version yet");
+        lower_error(cx, DIAG_UNSUPPORTED, field->spec->span,
+                    "format specifications are not compiled by this version yet");
         return false;
     }
     if (field->debug.at)
         buf_bytes(out, field->debug.at, field->debug.len);
-    bool repr = field->conversion == 'r' || field->conversion == 'a' || (field->debug.at && !field->conversion);
+    bool repr = field->conversion == 'r' || field->conversion == 'a' ||
+                (field->debug.at && !field->conversion);
     if (c.kind == CONST_STR && !repr)
         buf_bytes(out, c.v.s.at, c.v.s.len);
     else
@@ -117,7 +120,8 @@ static Val lower_items(Lower *cx, AstNodes nodes)
             continue;
         }
         if (v.kind != VAL_TUPLE) {
-            lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "'*' needs a tuple, got %s", lower_text(cx, v));
+            lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "'*' needs a tuple, got %s",
+                        lower_text(cx, v));
             return val_error();
         }
         for (uint32_t k = 0; k < v.tuple.len; k++)
@@ -165,7 +169,8 @@ static Val lower_comprehension(Lower *cx, const AstComprehension *n)
     ValVec values = { 0 }, items = { 0 };
     if (!iteration_values(cx, n->iter, &values)) {
         if (!cx->stopped)
-            lower_error(cx, DIAG_TYPE_MISMATCH, n->iter->span, "a comprehension runs over a tuple or a range of constants");
+            lower_error(cx, DIAG_TYPE_MISMATCH, n->iter->span,
+                        "a comprehension runs over a tuple or a range of constants");
         return val_error();
     }
     // Its variables are its own: what they were before comes back.
@@ -176,7 +181,8 @@ static Val lower_comprehension(Lower *cx, const AstComprehension *n)
         bool take = true, ok = true;
         lower_assign(cx, n->target, values.at[i], NULL, n->iter->span);
         for (uint32_t k = 0; k < n->conditions.len && take; k++) {
-            take = lower_const_truth(cx, lower_expr(cx, n->conditions.at[k]), n->conditions.at[k]->span, &ok);
+            take = lower_const_truth(cx, lower_expr(cx, n->conditions.at[k]),
+                                     n->conditions.at[k]->span, &ok);
             failed = failed || !ok;
         }
         if (!take || failed)
@@ -194,17 +200,21 @@ static Val lower_comprehension(Lower *cx, const AstComprehension *n)
 static bool tuple_index(Lower *cx, const AstNode *n, int64_t *out)
 {
     Val v = lower_expr(cx, n);
-    if (v.kind == VAL_CONST && v.c.kind == CONST_INT && v.c.v.i >= INT32_MIN && v.c.v.i <= INT32_MAX) {
+    if (v.kind == VAL_CONST && v.c.kind == CONST_INT && v.c.v.i >= INT32_MIN &&
+        v.c.v.i <= INT32_MAX) {
         *out = (int64_t)v.c.v.i;
         return true;
     }
     if (v.kind == VAL_VALUE)
-        lower_error(cx, DIAG_NOT_CONSTEXPR, n->span, "the index of a tuple must be a compile-time constant; '%s' is a run-time %s",
+        lower_error(cx, DIAG_NOT_CONSTEXPR, n->span,
+                    "the index of a tuple must be a compile-time constant; '%s' is a run-time %s",
                     lower_source(cx, n->span), lower_text(cx, v));
     else if (v.kind == VAL_CONST && v.c.kind == CONST_INT)
-        lower_error(cx, DIAG_BAD_VALUE, n->span, "index %s is outside every tuple", lower_source(cx, n->span));
+        lower_error(cx, DIAG_BAD_VALUE, n->span, "index %s is outside every tuple",
+                    lower_source(cx, n->span));
     else if (v.kind != VAL_ERROR)
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "the index of a tuple must be an int, got %s", lower_text(cx, v));
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "the index of a tuple must be an int, got %s",
+                    lower_text(cx, v));
     return false;
 }
 
@@ -217,7 +227,8 @@ static int64_t clamp_index(int64_t i, int64_t len)
 static Val slice_tuple(Lower *cx, Val v, const AstSlice *s)
 {
     int64_t len = v.tuple.len, step = 1, lo = 0, hi = len;
-    if ((s->step && !tuple_index(cx, s->step, &step)) || (s->lower && !tuple_index(cx, s->lower, &lo)) ||
+    if ((s->step && !tuple_index(cx, s->step, &step)) ||
+        (s->lower && !tuple_index(cx, s->lower, &lo)) ||
         (s->upper && !tuple_index(cx, s->upper, &hi)))
         return val_error();
     if (step < 1) {
@@ -245,7 +256,8 @@ static Val index_tuple(Lower *cx, Val v, const AstSubscript *n)
         return val_error();
     int64_t len = v.tuple.len;
     if (i < -len || i >= len) {
-        lower_error(cx, DIAG_BAD_VALUE, n->indices.at[0]->span, "index %d is outside a tuple of %u", (int)i, v.tuple.len);
+        lower_error(cx, DIAG_BAD_VALUE, n->indices.at[0]->span, "index %d is outside a tuple of %u",
+                    (int)i, v.tuple.len);
         return val_error();
     }
     return v.tuple.at[i < 0 ? i + len : i];
@@ -253,7 +265,8 @@ static Val index_tuple(Lower *cx, Val v, const AstSubscript *n)
 
 static bool is_full_slice(const AstNode *n)
 {
-    return n->kind == AST_SLICE && !ast_slice(n)->lower && !ast_slice(n)->upper && !ast_slice(n)->step;
+    return n->kind == AST_SLICE && !ast_slice(n)->lower && !ast_slice(n)->upper &&
+           !ast_slice(n)->step;
 }
 
 static bool is_new_axis(Lower *cx, const AstNode *n)
@@ -279,16 +292,19 @@ static Val index_block(Lower *cx, IrValue *v, const AstSubscript *n)
         } else if (is_new_axis(cx, index)) {
             added++;
         } else {
-            lower_error(cx, DIAG_TYPE_MISMATCH, index->span, "blocks cannot be indexed; only None and ':' are allowed");
+            lower_error(cx, DIAG_TYPE_MISMATCH, index->span,
+                        "blocks cannot be indexed; only None and ':' are allowed");
             return val_error();
         }
     }
     if (axes > rank || dots > 1) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, n->base.span, "too many indices: block has %u %s", rank, rank == 1 ? "axis" : "axes");
+        lower_error(cx, DIAG_SHAPE_MISMATCH, n->base.span, "too many indices: block has %u %s",
+                    rank, rank == 1 ? "axis" : "axes");
         return val_error();
     }
     if (rank + added > TYPE_MAX_RANK) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, n->base.span, "%u axes; the limit is %d", rank + added, TYPE_MAX_RANK);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, n->base.span, "%u axes; the limit is %d", rank + added,
+                    TYPE_MAX_RANK);
         return val_error();
     }
     if (rank == 0 && added) {
@@ -318,7 +334,9 @@ static Val lower_subscript(Lower *cx, const AstSubscript *n)
     if (v.kind == VAL_TUPLE)
         return index_tuple(cx, v, n);
     if (v.kind == VAL_VALUE && v.v->type->kind == TYPE_PTR) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "a pointer is not indexed; use load(%s + ...)", lower_source(cx, n->object->span));
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span,
+                    "a pointer is not indexed; use load(%s + ...)",
+                    lower_source(cx, n->object->span));
         return val_error();
     }
     if (v.kind == VAL_VALUE)
@@ -360,7 +378,8 @@ bool lower_const_truth(Lower *cx, Val v, Span span, bool *ok)
         return const_truth(&cx->consts, c, span, ok);
     *ok = false;
     if (v.kind != VAL_ERROR)
-        lower_error(cx, DIAG_NOT_CONSTEXPR, span, "condition must be a compile-time constant here, got %s", lower_text(cx, v));
+        lower_error(cx, DIAG_NOT_CONSTEXPR, span,
+                    "condition must be a compile-time constant here, got %s", lower_text(cx, v));
     return false;
 }
 
@@ -377,13 +396,15 @@ IrValue *lower_condition(Lower *cx, Val v, Span span, const char *what)
     if (v.kind == VAL_ERROR)
         return NULL;
     if (v.kind == VAL_VALUE && type_is_block(v.v->type)) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s is a block of shape %s; use where, or any/all reductions", what,
+        lower_error(cx, DIAG_TYPE_MISMATCH, span,
+                    "%s is a block of shape %s; use where, or any/all reductions", what,
                     type_shape_text(cx->program->types, v.v->type));
         return NULL;
     }
     if (v.kind == VAL_VALUE || v.kind == VAL_CONST)
         return lower_value(cx, truth_value(cx, v, span), what, span);
-    lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be a number, got %s", what, lower_text(cx, v));
+    lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be a number, got %s", what,
+                lower_text(cx, v));
     return NULL;
 }
 
@@ -415,7 +436,8 @@ static Val lower_logic(Lower *cx, const AstLogic *n)
         acc = truth_value(cx, acc, before);
         if (!is_known(next)) {
             next = truth_value(cx, next, node->span);
-            acc = lower_binary(cx, is_or ? AST_BIT_OR : AST_BIT_AND, acc, before, next, node->span, n->base.span);
+            acc = lower_binary(cx, is_or ? AST_BIT_OR : AST_BIT_AND, acc, before, next, node->span,
+                               n->base.span);
         } else if (lower_const_truth(cx, next, node->span, &ok) == is_or) {
             return ok ? val_const(const_bool(is_or)) : val_error();
         }
@@ -483,7 +505,8 @@ static Val lower_any(Lower *cx, const AstNode *n)
     case AST_LOGIC: return lower_logic(cx, ast_logic(n));
     case AST_TERNARY: return lower_ternary(cx, ast_ternary(n));
     default:
-        lower_error(cx, DIAG_NOT_IN_LANGUAGE, n->span, "%s is not allowed here", ast_kind_info[n->kind].name);
+        lower_error(cx, DIAG_NOT_IN_LANGUAGE, n->span, "%s is not allowed here",
+                    ast_kind_info[n->kind].name);
         return val_error();
     }
 }

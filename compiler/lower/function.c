@@ -35,34 +35,36 @@ static bool report_missing(Lower *cx, const Function *f, const Argument *bound, 
         count++;
     }
     if (count) {
-        lower_error(cx, DIAG_BAD_CALL, call, "'%s' is missing %u required argument%s: %s", f->name->text, count,
-                    count == 1 ? "" : "s", names.at);
+        lower_error(cx, DIAG_BAD_CALL, call, "'%s' is missing %u required argument%s: %s",
+                    f->name->text, count, count == 1 ? "" : "s", names.at);
         note_definition(cx, f);
     }
     buf_free(&names);
     return count == 0;
 }
 
-static bool bind_arguments(Lower *cx, const Function *f, const ArgumentVec *args, Span call, Argument *out)
+static bool bind_arguments(Lower *cx, const Function *f, const ArgumentVec *args, Span call,
+                           Argument *out)
 {
     uint32_t next = 0;
     for (uint32_t i = 0; i < args->len; i++) {
         const Argument *a = &args->at[i];
         uint32_t at = a->name ? find_param(f, a->name) : next++;
         if (a->name && at == UINT32_MAX) {
-            lower_error(cx, DIAG_BAD_CALL, a->whole, "'%s' got an unexpected keyword argument '%s'", f->name->text, a->name->text);
+            lower_error(cx, DIAG_BAD_CALL, a->whole, "'%s' got an unexpected keyword argument '%s'",
+                        f->name->text, a->name->text);
             note_definition(cx, f);
             return false;
         }
         if (at >= f->param_count || (!a->name && is_keyword_only(f, at))) {
-            lower_error(cx, DIAG_BAD_CALL, call, "'%s' takes %u argument%s, %u given", f->name->text, f->param_count,
-                        f->param_count == 1 ? "" : "s", args->len);
+            lower_error(cx, DIAG_BAD_CALL, call, "'%s' takes %u argument%s, %u given",
+                        f->name->text, f->param_count, f->param_count == 1 ? "" : "s", args->len);
             note_definition(cx, f);
             return false;
         }
         if (out[at].val.kind != VAL_ERROR) {
-            lower_error(cx, DIAG_BAD_CALL, a->span, "'%s' got two values for argument '%s'", f->name->text,
-                        f->params[at].name->text);
+            lower_error(cx, DIAG_BAD_CALL, a->span, "'%s' got two values for argument '%s'",
+                        f->name->text, f->params[at].name->text);
             note_definition(cx, f);
             return false;
         }
@@ -77,7 +79,8 @@ static bool complete_arguments(Lower *cx, const Function *f, Argument *bound)
     for (uint32_t i = 0; i < f->param_count; i++) {
         const Param *p = &f->params[i];
         if (bound[i].val.kind == VAL_ERROR) {
-            bound[i].val = lower_from_const(cx, lower_const_expr(cx->program, f->module, p->default_value));
+            bound[i].val =
+                lower_from_const(cx, lower_const_expr(cx->program, f->module, p->default_value));
             bound[i].span = p->default_value->span;
             if (bound[i].val.kind == VAL_ERROR)
                 return false;
@@ -87,8 +90,10 @@ static bool complete_arguments(Lower *cx, const Function *f, Argument *bound)
         if (!constant)
             continue;
         if (!lower_as_const(cx, bound[i].val, &c)) {
-            lower_error(cx, DIAG_NOT_CONSTEXPR, bound[i].span, "parameter '%s' of '%s' is constexpr; '%s' is a run-time %s",
-                        p->name->text, f->name->text, lower_source(cx, bound[i].span), lower_text(cx, bound[i].val));
+            lower_error(cx, DIAG_NOT_CONSTEXPR, bound[i].span,
+                        "parameter '%s' of '%s' is constexpr; '%s' is a run-time %s", p->name->text,
+                        f->name->text, lower_source(cx, bound[i].span),
+                        lower_text(cx, bound[i].val));
             diag_note(cx->consts.diags, p->span, "declared here");
             return false;
         }
@@ -100,7 +105,8 @@ static bool complete_arguments(Lower *cx, const Function *f, Argument *bound)
 static bool may_inline(Lower *cx, const Function *f, Span call)
 {
     if (f->kind == FUNC_TILE) {
-        lower_error(cx, DIAG_UNSUPPORTED, call, "tile kernels are not compiled by this version yet");
+        lower_error(cx, DIAG_UNSUPPORTED, call,
+                    "tile kernels are not compiled by this version yet");
         return false;
     }
     if (cx->calls < LOWER_MAX_CALLS)
@@ -110,7 +116,8 @@ static bool may_inline(Lower *cx, const Function *f, Span call)
         recursive = recursive || g->function == f;
     cx->stopped = true;
     if (recursive)
-        lower_error(cx, DIAG_RECURSION, call, "recursive call of '%s' never terminates at compile time", f->name->text);
+        lower_error(cx, DIAG_RECURSION, call,
+                    "recursive call of '%s' never terminates at compile time", f->name->text);
     else
         lower_error(cx, DIAG_LIMIT, call, "more than %d calls inside each other", LOWER_MAX_CALLS);
     return false;
@@ -128,7 +135,8 @@ static Val take_result(Lower *cx, const Function *f)
     bool always = returned.kind == VAL_CONST && returned.c.kind == CONST_BOOL && returned.c.v.b;
     if (always || returned.kind == VAL_ERROR)
         return result->val;
-    lower_error(cx, DIAG_RETURN_TYPE, f->def->name_span, "not all paths of '%s' return a value", f->name->text);
+    lower_error(cx, DIAG_RETURN_TYPE, f->def->name_span, "not all paths of '%s' return a value",
+                f->name->text);
     diag_note(cx->consts.diags, cx->frame->first_return, "a value is returned here");
     return val_error();
 }
@@ -136,7 +144,8 @@ static Val take_result(Lower *cx, const Function *f)
 Val lower_inline(Lower *cx, const Function *f, const ArgumentVec *args, Span call)
 {
     Argument *bound = ARENA_NEW_N(cx->arena, Argument, f->param_count);
-    if (!may_inline(cx, f, call) || !bind_arguments(cx, f, args, call, bound) || !complete_arguments(cx, f, bound))
+    if (!may_inline(cx, f, call) || !bind_arguments(cx, f, args, call, bound) ||
+        !complete_arguments(cx, f, bound))
         return val_error();
     if (!lower_enter(cx, call))
         return val_error();

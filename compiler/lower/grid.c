@@ -13,7 +13,8 @@ static void bind_parameters(Lower *cx, const Variant *v)
         Sym name = f->params[i].name;
         Val value = lower_from_const(cx, b->value);
         if (!b->is_constexpr) {
-            bool integer = b->type->kind == TYPE_SCALAR && (type_is_int(b->type) || type_is_bool(b->type));
+            bool integer =
+                b->type->kind == TYPE_SCALAR && (type_is_int(b->type) || type_is_bool(b->type));
             IrValue *arg = ir_func_param(cx->b.fn, name, integer ? i64 : b->type);
             IrParam *param = &cx->b.fn->params[cx->b.fn->body->argc - 1];
             param->source_index = i;
@@ -34,8 +35,8 @@ static bool check_lambda(Lower *cx, const Function *f, const AstLambda *n)
             found = found || f->params[k].name == name;
         if (found)
             continue;
-        lower_error(cx, DIAG_UNDEFINED_NAME, n->params.at[i]->span, "'%s' is not a parameter of kernel '%s'", name->text,
-                    f->name->text);
+        lower_error(cx, DIAG_UNDEFINED_NAME, n->params.at[i]->span,
+                    "'%s' is not a parameter of kernel '%s'", name->text, f->name->text);
         diag_help(cx->consts.diags, "the grid's lambda names parameters of its kernel");
         return false;
     }
@@ -61,7 +62,8 @@ static bool take_extents(Lower *cx, Val v, Span span, IrValue **out)
         const Type *t = lower_type_of(cx, at[i]);
         if (t->kind != TYPE_SCALAR || (!type_is_int(t) && !type_is_bool(t))) {
             if (at[i].kind != VAL_ERROR)
-                lower_error(cx, DIAG_TYPE_MISMATCH, span, "grid extent %u must be an integer, got %s", i, lower_text(cx, at[i]));
+                lower_error(cx, DIAG_TYPE_MISMATCH, span,
+                            "grid extent %u must be an integer, got %s", i, lower_text(cx, at[i]));
             return false;
         }
         if (!(out[i] = lower_value_as(cx, at[i], i64, "grid extent", span)))
@@ -81,7 +83,9 @@ IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Ar
     const Function *f = variant->function;
     Lower *cx = lower_new(p, a, f->module);
     IrFunc *fn = cx->b.fn;
-    fn->name = sym_of(p->syms, arena_printf(a, "%s_grid", variant->instance_name ? variant->instance_name : f->name->text));
+    fn->name = sym_of(
+        p->syms, arena_printf(a, "%s_grid",
+                              variant->instance_name ? variant->instance_name : f->name->text));
     fn->span = e->span;
     bind_parameters(cx, variant);
     if (e->kind == AST_LAMBDA) {
@@ -92,7 +96,8 @@ IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Ar
     unsigned before = diag_error_count(p->diags);
     IrValue *extents[3];
     cx->b.span = e->span;
-    if (!take_extents(cx, lower_expr(cx, e), e->span, extents) || diag_error_count(p->diags) != before)
+    if (!take_extents(cx, lower_expr(cx, e), e->span, extents) ||
+        diag_error_count(p->diags) != before)
         return NULL;
     ir_op(&cx->b, IR_RETURN, 3, extents, 0, NULL, 0);
     ir_apply_replacements(fn);

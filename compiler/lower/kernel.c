@@ -23,16 +23,21 @@ static bool bind_parameters(Lower *cx, const Variant *v)
             value = lower_from_const(cx, b->value);
         } else {
             if (!b->type) {
-                lower_error(cx, DIAG_BAD_CALL, p->span, "parameter '%s' of kernel '%s' has no type", p->name->text, f->name->text);
+                lower_error(cx, DIAG_BAD_CALL, p->span, "parameter '%s' of kernel '%s' has no type",
+                            p->name->text, f->name->text);
                 diag_help(cx->consts.diags, "annotate it, or give --signature");
                 return false;
             }
             IrValue *arg = ir_func_param(cx->b.fn, p->name, b->type);
             set_facts(&cx->b.fn->params[cx->b.fn->body->argc - 1], b, i);
             value = val_of(arg);
+            // Known values and --index64 must not differ in type between the variants.
+            bool wide =
+                cx->index64 && b->type->kind == TYPE_SCALAR && b->type->scalar == SCALAR_I32;
             if (b->has_value)
-                value = lower_typed_val(cx, const_int(b->equals), b->type->scalar);
-            else if (cx->index64 && b->type->kind == TYPE_SCALAR && b->type->scalar == SCALAR_I32)
+                value =
+                    lower_typed_val(cx, const_int(b->equals), wide ? SCALAR_I64 : b->type->scalar);
+            else if (wide)
                 value = val_of(ir_cast(&cx->b, arg, type_scalar(cx->program->types, SCALAR_I64)));
             if (value.kind == VAL_VALUE)
                 value.v->hint = p->name;

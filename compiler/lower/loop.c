@@ -1,17 +1,17 @@
-// loop.c - for and while. A `for` over constants only (static_range, constexpr functions) runs here;
-// the others become FOR, or WHILE when something in the body leaves early. Bounds are brought into
-// a form that needs no care from backends: FOR's step is positive, a run-time step below one runs
-// nothing, and a WHILE counts iterations in an unsigned type, so that no index overflows.
+// loop.c - for and while. A `for` over constants only (static_range, constexpr functions) runs
+// here; the others become FOR, or WHILE when something in the body leaves early. Bounds are brought
+// into a form that needs no care from backends: FOR's step is positive, a run-time step below one
+// runs nothing, and a WHILE counts iterations in an unsigned type, so that no index overflows.
 #include "lower/carry.h"
 
 typedef struct ForLoop {
     const AstFor *n;
-    Val bound[3];            // start, stop, step
+    Val bound[3];  // start, stop, step
     Span spans[3];
-    ScalarKind kind;         // of the variable
-    IrValue *lo, *hi, *step; // step > 0
-    bool down;               // counts from lo downwards
-    IrValue *count;          // WHILE form: how many iterations
+    ScalarKind kind;          // of the variable
+    IrValue *lo, *hi, *step;  // step > 0
+    bool down;                // counts from lo downwards
+    IrValue *count;           // WHILE form: how many iterations
     Assigned assigned;
     LoopScope scope;
 } ForLoop;
@@ -62,7 +62,8 @@ static void carry_all(Carry *c, const Assigned *assigned, LoopScope *scope, Sym 
     }
 }
 
-// The loop's own flags that say "no further iteration", as one value in the current region; NULL: none.
+// The loop's own flags that say "no further iteration", as one value in the current region; NULL:
+// none.
 static IrValue *stop_flag(Lower *cx, const Assigned *assigned, const LoopScope *scope)
 {
     IrValue *out = NULL;
@@ -83,7 +84,7 @@ static bool retry_wider(Lower *cx, Carry *c)
         return false;
     const Type *i64 = type_scalar(cx->program->types, SCALAR_I64);
     Change *w;
-    VEC_EACH(w, &c->widen) {
+    VEC_EACH (w, &c->widen) {
         Span span = w->binding->span;
         IrValue *v = lower_value_as(cx, w->binding->val, i64, "variable", span);
         lower_bind(cx, w->slot, val_of(v), span);
@@ -111,8 +112,8 @@ static bool range_bounds(Lower *cx, ForLoop *f, const BoundArgs *args)
         const Type *t = lower_type_of(cx, v);
         if (t->kind == TYPE_SCALAR && (type_is_int(t) || type_is_bool(t)))
             continue;
-        lower_error(cx, DIAG_TYPE_MISMATCH, f->spans[i], "loop %s must be an integer, got %s", i == 2 ? "step" : "bound",
-                    lower_text(cx, v));
+        lower_error(cx, DIAG_TYPE_MISMATCH, f->spans[i], "loop %s must be an integer, got %s",
+                    i == 2 ? "step" : "bound", lower_text(cx, v));
         return false;
     }
     return true;
@@ -192,7 +193,8 @@ static void count_iterations(Lower *cx, ForLoop *f)
 static void bind_variable(Lower *cx, const AstFor *n, Val v)
 {
     if (n->target->kind != AST_NAME) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->target->span, "a loop over a range has one variable");
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->target->span,
+                    "a loop over a range has one variable");
         lower_poison(cx, &n->base);
         return;
     }
@@ -289,7 +291,8 @@ typedef struct Unroll {
     Int128 at, stop, step;
 } Unroll;
 
-static bool may_go_on(Lower *cx, const LoopScope *scope, Span span, void (*rest)(Lower *, void *), void *at)
+static bool may_go_on(Lower *cx, const LoopScope *scope, Span span, void (*rest)(Lower *, void *),
+                      void *at)
 {
     lower_bind(cx, scope->continued, val_const(const_bool(false)), span);
     ExitState state = lower_exit_state(cx);
@@ -319,7 +322,8 @@ static void for_unrolled(Lower *cx, ForLoop *f)
     for (unsigned i = 0; i < 3; i++) {
         if (const_int_of(f->bound[i], parts[i]))
             continue;
-        lower_error(cx, DIAG_NOT_CONSTEXPR, f->spans[i], "static_range needs a compile-time bound; '%s' is a run-time %s",
+        lower_error(cx, DIAG_NOT_CONSTEXPR, f->spans[i],
+                    "static_range needs a compile-time bound; '%s' is a run-time %s",
                     lower_source(cx, f->spans[i]), lower_text(cx, f->bound[i]));
         lower_poison(cx, &f->n->base);
         return;
@@ -350,13 +354,14 @@ void lower_for(Lower *cx, const AstFor *n)
     ArgumentVec args = { 0 };
     BoundArgs bound;
     if (!b) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->iter->span, "loops need range(...) or static_range(...)");
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->iter->span,
+                    "loops need range(...) or static_range(...)");
         lower_poison(cx, &n->base);
         return;
     }
     if (!lower_arguments(cx, ast_call(n->iter), &args) ||
-        !lower_bind_builtin(cx, b, NULL, &args, n->iter->span, &bound) || !range_bounds(cx, &f, &bound) ||
-        !find_kind(cx, &f)) {
+        !lower_bind_builtin(cx, b, NULL, &args, n->iter->span, &bound) ||
+        !range_bounds(cx, &f, &bound) || !find_kind(cx, &f)) {
         lower_poison(cx, &n->base);
         return;
     }
@@ -373,7 +378,8 @@ void lower_for(Lower *cx, const AstFor *n)
 // nl.condition(c) is c: its options are hints.
 static const AstNode *plain_condition(Lower *cx, const AstNode *cond)
 {
-    if (cond->kind != AST_CALL || ast_call(cond)->args.len != 1 || ast_call(cond)->callee->kind != AST_ATTRIBUTE)
+    if (cond->kind != AST_CALL || ast_call(cond)->args.len != 1 ||
+        ast_call(cond)->callee->kind != AST_ATTRIBUTE)
         return cond;
     Val v = lower_expr(cx, ast_call(cond)->callee);
     bool is_condition = v.kind == VAL_CONST && v.c.kind == CONST_BUILTIN &&
@@ -389,7 +395,8 @@ typedef struct WhileLoop {
     bool never, forever;  // the condition is this constant
 } WhileLoop;
 
-// The condition in the current region; NULL after a report. Not evaluated once a flag stops the loop.
+// The condition in the current region; NULL after a report. Not evaluated once a flag stops the
+// loop.
 static IrValue *while_condition(Lower *cx, WhileLoop *w)
 {
     IrBuilder *b = &cx->b;
@@ -476,7 +483,8 @@ void lower_while(Lower *cx, const AstWhile *n)
         while_once(cx, &w, &c);
     } while (retry_wider(cx, &c));
     if (w.forever && !w.assigned.breaks && !w.assigned.returns)
-        lower_error(cx, DIAG_BAD_VALUE, n->cond->span, "infinite loop: the condition is constant and nothing leaves the loop");
+        lower_error(cx, DIAG_BAD_VALUE, n->cond->span,
+                    "infinite loop: the condition is constant and nothing leaves the loop");
     else if (w.forever && !w.assigned.breaks)
         lower_bind(cx, cx->frame->returned, val_const(const_bool(true)), n->cond->span);
     run_else(cx, &w.scope, n->orelse, n->cond->span);

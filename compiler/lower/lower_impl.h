@@ -1,55 +1,57 @@
 /// lower_impl.h - what the files of lower/ share: the state of one lowering and the environment.
 ///
-/// A Frame is one inlined call. Its names are slots; a slot points to a Local that never changes its
-/// meaning (assigning makes a new one), and every change of a slot is journalled, so that the arm of a
-/// branch is lowered, its changes are taken off, and both arms are merged. Control flow that cannot be
-/// a region (return, break, continue) is a flag in a hidden slot; statements after it are guarded.
+/// A Frame is one inlined call. Its names are slots; a slot points to a Local that never changes
+/// its meaning (assigning makes a new one), and every change of a slot is journalled, so that the
+/// arm of a branch is lowered, its changes are taken off, and both arms are merged. Control flow
+/// that cannot be a region (return, break, continue) is a flag in a hidden slot; statements after
+/// it are guarded.
 #ifndef NEWT_LOWER_LOWER_IMPL_H
 #define NEWT_LOWER_LOWER_IMPL_H
 #include "lower/lower.h"
 
 enum {
-    LOWER_MAX_CALLS = 100,      ///< calls inlined into each other
-    LOWER_MAX_NESTING = 200,    ///< regions inside each other; C compilers stop at 256 braces
-    LOWER_MAX_DEPTH = 3000,     ///< recursion of this code: expressions, statements and calls together
-    LOWER_MAX_STEPS = 100000    ///< statements after inlining and unrolling
+    LOWER_MAX_CALLS = 100,    ///< calls inlined into each other
+    LOWER_MAX_NESTING = 200,  ///< regions inside each other; C compilers stop at 256 braces
+    LOWER_MAX_DEPTH = 3000,  ///< recursion of this code: expressions, statements and calls together
+    LOWER_MAX_STEPS = 100000  ///< statements after inlining and unrolling
 };
 
 typedef enum {
     BIND_SET,
-    BIND_IN_ARM,     ///< assigned in one arm of an if only
-    BIND_IN_LOOP,    ///< assigned in a loop's body, which may run zero times
-    BIND_LOOP_VAR,   ///< the variable of a finished loop
-    BIND_MIXED       ///< of different types on the ways that lead here
+    BIND_IN_ARM,    ///< assigned in one arm of an if only
+    BIND_IN_LOOP,   ///< assigned in a loop's body, which may run zero times
+    BIND_LOOP_VAR,  ///< the variable of a finished loop
+    BIND_MIXED      ///< of different types on the ways that lead here
 } BindStatus;
 
 typedef struct Local {
     BindStatus status;
-    bool is_constexpr;         ///< declared so: must not be assigned again
+    bool is_constexpr;  ///< declared so: must not be assigned again
     bool was_read;
-    bool in_else;              ///< IN_ARM: the arm that assigns is the else
-    Val val;                   ///< SET
-    Span span;                 ///< the assignment (IN_*: the one that counts on some way)
-    Span cond;                 ///< IN_ARM: the condition; IN_LOOP, LOOP_VAR: the loop's head; MIXED: the other place
-    const char *types[2];      ///< MIXED: what it is at `span` and at `cond`
+    bool in_else;  ///< IN_ARM: the arm that assigns is the else
+    Val val;       ///< SET
+    Span span;     ///< the assignment (IN_*: the one that counts on some way)
+    Span cond;     ///< IN_ARM: the condition; IN_LOOP, LOOP_VAR: the loop's head; MIXED: the other
+                   ///< place
+    const char *types[2];  ///< MIXED: what it is at `span` and at `cond`
 } Local;
 
 typedef struct Change {
     uint32_t slot;
-    Local *binding;          ///< journal: the one before; Arm: the one after
+    Local *binding;  ///< journal: the one before; Arm: the one after
 } Change;
 
 /// The loop that `break` and `continue` mean. Its flags are slots that hold booleans.
 typedef struct LoopScope {
     struct LoopScope *outer;
     uint32_t broke, continued;
-    const struct Carry *carry; ///< NULL: it runs at compile time
+    const struct Carry *carry;  ///< NULL: it runs at compile time
 } LoopScope;
 
 typedef struct Slot {
-    Sym name;                  ///< NULL: hidden
-    Local *binding;          ///< NULL: never assigned
-    uint32_t stamp;            ///< mark of the last collection that met it
+    Sym name;        ///< NULL: hidden
+    Local *binding;  ///< NULL: never assigned
+    uint32_t stamp;  ///< mark of the last collection that met it
 } Slot;
 
 typedef struct Frame {
@@ -57,12 +59,12 @@ typedef struct Frame {
     const Function *function;  ///< NULL: an expression at module level
     Module *module;            ///< where free names are looked up
     Span call;                 ///< the call that made it
-    bool is_constant;          ///< constexpr function or module level: names stay weak, loops run here
-    uint32_t *map, map_cap;    ///< open addressing by name: slot + 1
+    bool is_constant;  ///< constexpr function or module level: names stay weak, loops run here
+    uint32_t *map, map_cap;  ///< open addressing by name: slot + 1
     VEC(Slot) slots;
     VEC(Change) journal;
     LoopScope *loop;
-    uint32_t returned, result; ///< slots: the flag, and the value
+    uint32_t returned, result;  ///< slots: the flag, and the value
     uint32_t stamp;
     Span first_return;
 } Frame;
@@ -74,7 +76,7 @@ struct Lower {
     IrBuilder b;
     Frame *frame;
     bool index64;
-    bool stopped;              ///< a limit was hit: unwind without more messages
+    bool stopped;  ///< a limit was hit: unwind without more messages
     unsigned calls, nesting, depth, steps;
 };
 
@@ -82,8 +84,8 @@ struct Lower {
 typedef struct Arm {
     IrBlock *block, *outer;
     uint32_t mark;
-    bool exits;                ///< it surely returns, breaks or continues
-    bool returns;              ///< it surely returns: its variables matter to nobody
+    bool exits;    ///< it surely returns, breaks or continues
+    bool returns;  ///< it surely returns: its variables matter to nobody
     VEC(Change) changes;
 } Arm;
 
@@ -138,13 +140,14 @@ void lower_stmt(Lower *cx, const AstNode *n);
 /// Binds a target (name, tuple of targets) to a value; un-annotated numbers become typed constants.
 /// `value` is the expression it came from, or NULL.
 void lower_assign(Lower *cx, const AstNode *target, Val v, const AstNode *value, Span span);
-/// What an un-annotated assignment makes of a value: literals get their type, the value stays known.
+/// What an un-annotated assignment makes of a value: literals get their type, the value stays
+/// known.
 Val lower_settle(Lower *cx, Val v, Span span);
 
 /* ---- names.c ---- */
 typedef struct Assigned {
-    VEC(Sym) names;            ///< in the order of their first assignment
-    bool breaks, continues;    ///< for the loop whose body this is
+    VEC(Sym) names;          ///< in the order of their first assignment
+    bool breaks, continues;  ///< for the loop whose body this is
     bool returns;
 } Assigned;
 /// What statements assign, loops and branches inside them included.
@@ -171,7 +174,8 @@ bool lower_literal_kind(Lower *cx, Val v, const char *what, Span span, ScalarKin
 
 /* ---- expr.c ---- */
 Val lower_expr(Lower *cx, const AstNode *n);
-/// A condition as one int1 scalar value (ints and pointers are compared with 0), or NULL after a report.
+/// A condition as one int1 scalar value (ints and pointers are compared with 0), or NULL after a
+/// report.
 IrValue *lower_condition(Lower *cx, Val v, Span span, const char *what);
 /// Truth of a constant condition; *ok false after a report.
 bool lower_const_truth(Lower *cx, Val v, Span span, bool *ok);
@@ -180,18 +184,19 @@ bool lower_const_truth(Lower *cx, Val v, Span span, bool *ok);
 Val lower_call(Lower *cx, const AstCall *n);
 
 typedef struct Argument {
-    Sym name;                  ///< NULL: by position
+    Sym name;  ///< NULL: by position
     Val val;
-    Span span;                 ///< of the value
-    Span whole;                ///< of `name=value`
+    Span span;   ///< of the value
+    Span whole;  ///< of `name=value`
 } Argument;
 typedef VEC(Argument) ArgumentVec;
 /// Evaluates the arguments of a call, splats included.
 bool lower_arguments(Lower *cx, const AstCall *n, ArgumentVec *out);
 /// Arguments in the order of the parameters, with defaults for absent ones; `receiver` goes first.
-bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args, Span call,
-                        BoundArgs *out);
-Val lower_call_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args, Span call);
+bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args,
+                        Span call, BoundArgs *out);
+Val lower_call_builtin(Lower *cx, const Builtin *b, const Val *receiver, const ArgumentVec *args,
+                       Span call);
 
 /* ---- function.c ---- */
 Val lower_inline(Lower *cx, const Function *f, const ArgumentVec *args, Span call);
@@ -215,8 +220,8 @@ Val lower_typed_val(Lower *cx, ConstVal v, ScalarKind kind);
 IrValue *lower_typed_value(Lower *cx, ConstVal v, const Type *elem);
 /// Folds an elementwise operation on operands of type `kind` as run-time code would compute it.
 /// False where it is left to run time (division by zero).
-bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, ConstVal b, ConstVal *out,
-                       Span span);
+bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, ConstVal b,
+                       ConstVal *out, Span span);
 
 /* ---- params.c ---- */
 /// Types and facts of the annotations, with the constexpr parameters that have values in `out`. An

@@ -1,4 +1,5 @@
-// names.c - which names a piece of syntax assigns, and how it may leave: needed before a loop is lowered.
+// names.c - which names a piece of syntax assigns, and how it may leave: needed before a loop is
+// lowered.
 #include "lower/lower_impl.h"
 
 typedef struct Collector {
@@ -27,7 +28,8 @@ static void collect_loop(Collector *c, AstNodes body, AstNodes orelse)
 static void collect_target(Collector *c, const AstNode *target)
 {
     if (target->kind == AST_TUPLE || target->kind == AST_LIST) {
-        AstNodes items = target->kind == AST_TUPLE ? ast_tuple(target)->items : ast_list(target)->items;
+        AstNodes items =
+            target->kind == AST_TUPLE ? ast_tuple(target)->items : ast_list(target)->items;
         for (uint32_t i = 0; i < items.len; i++)
             collect_target(c, items.at[i]);
         return;

@@ -17,7 +17,8 @@ static bool is_weak(Val v)
 
 static bool is_number(Val v)
 {
-    return v.kind == VAL_CONST && (v.c.kind == CONST_BOOL || v.c.kind == CONST_INT || v.c.kind == CONST_FLOAT);
+    return v.kind == VAL_CONST &&
+           (v.c.kind == CONST_BOOL || v.c.kind == CONST_INT || v.c.kind == CONST_FLOAT);
 }
 
 static bool is_pointer(Val v)
@@ -41,10 +42,11 @@ static bool want_numbers(Lower *cx, const char *op, const Val *v, const Span *sp
         if (is_number(v[i]) || (v[i].kind == VAL_VALUE && type_is_num(v[i].v->type)))
             continue;
         if (v[i].kind == VAL_VOID)
-            lower_error(cx, DIAG_TYPE_MISMATCH, spans[i], "operand of '%s' is a call that returns nothing", op);
+            lower_error(cx, DIAG_TYPE_MISMATCH, spans[i],
+                        "operand of '%s' is a call that returns nothing", op);
         else
-            lower_error(cx, DIAG_TYPE_MISMATCH, spans[i], "operand of '%s' must be a number, got %s", op,
-                        lower_text(cx, v[i]));
+            lower_error(cx, DIAG_TYPE_MISMATCH, spans[i],
+                        "operand of '%s' must be a number, got %s", op, lower_text(cx, v[i]));
         return false;
     }
     return true;
@@ -61,15 +63,17 @@ static bool refused(Lower *cx, const RuleResult *r, const char *op, const Span *
         return true;
     }
     if (r->wide_literal)
-        diag_report(d, DIAG_LITERAL_RANGE, span, "literal outside the range of normal fp32 numbers is fp64");
+        diag_report(d, DIAG_LITERAL_RANGE, span,
+                    "literal outside the range of normal fp32 numbers is fp64");
     if (r->overflow_literal)
-        diag_report(d, DIAG_LITERAL_RANGE, span, "literal becomes infinite in %s", scalar_info[r->operand].name);
+        diag_report(d, DIAG_LITERAL_RANGE, span, "literal becomes infinite in %s",
+                    scalar_info[r->operand].name);
     return false;
 }
 
 // The operation `code` on numbers: folded when all operands are constants, else IR.
-static Val make_op(Lower *cx, IrCode code, const RuleResult *r, const Val *v, const Span *spans, unsigned n,
-                   Span span)
+static Val make_op(Lower *cx, IrCode code, const RuleResult *r, const Val *v, const Span *spans,
+                   unsigned n, Span span)
 {
     ConstVal folded;
     if (n == 2 && v[0].kind == VAL_CONST && v[1].kind == VAL_CONST &&
@@ -86,7 +90,8 @@ static Val make_op(Lower *cx, IrCode code, const RuleResult *r, const Val *v, co
     TypeRule rule = ir_op_info[code].rule;
     bool predicate = rule == RULE_CMP2 || rule == RULE_FPRED;
     const Type *result = type_scalar(cx->program->types, predicate ? SCALAR_I1 : r->operand);
-    IrValue *out = ir_op1(&cx->b, code, type_with_elem(cx->program->types, args[0]->type, result), n, args);
+    IrValue *out =
+        ir_op1(&cx->b, code, type_with_elem(cx->program->types, args[0]->type, result), n, args);
     return val_of(ir_cast(&cx->b, out, type_scalar(cx->program->types, r->kind)));
 }
 
@@ -110,13 +115,15 @@ static IrValue *widened(Lower *cx, IrValue *v, unsigned depth)
     if (type_scalar_kind(v->type) != SCALAR_I32)
         return v;
     bool arithmetic = op && (op->code == IR_ADD || op->code == IR_SUB || op->code == IR_MUL);
-    bool shape = op && (op->code == IR_SPLAT || op->code == IR_EXPAND_DIMS || op->code == IR_BROADCAST);
+    bool shape =
+        op && (op->code == IR_SPLAT || op->code == IR_EXPAND_DIMS || op->code == IR_BROADCAST);
     if (depth > 32 || (!arithmetic && !shape))
         return ir_cast(&cx->b, v, i64);
     IrValue *args[2];
     for (uint32_t i = 0; i < op->argc; i++)
         args[i] = widened(cx, op->args[i], depth + 1);
-    IrValue *out = ir_op1(&cx->b, (IrCode)op->code, type_with_elem(types, v->type, i64), op->argc, args);
+    IrValue *out =
+        ir_op1(&cx->b, (IrCode)op->code, type_with_elem(types, v->type, i64), op->argc, args);
     out->def->attr = op->attr;
     return out;
 }
@@ -146,9 +153,11 @@ static Val report_pointer(Lower *cx, AstBinaryOp op, Val a, Val b, Span sa, Span
     if (is_pointer(a) && is_pointer(b) && op == AST_ADD)
         lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot add two pointers");
     else if (is_pointer(a) && is_pointer(b) && op == AST_SUB)
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot subtract %s from %s", lower_text(cx, b), lower_text(cx, a));
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot subtract %s from %s", lower_text(cx, b),
+                    lower_text(cx, a));
     else if (op == AST_ADD || (op == AST_SUB && is_pointer(a)))
-        lower_error(cx, DIAG_TYPE_MISMATCH, is_pointer(a) ? sb : sa, "pointer offset must be an integer, got %s",
+        lower_error(cx, DIAG_TYPE_MISMATCH, is_pointer(a) ? sb : sa,
+                    "pointer offset must be an integer, got %s",
                     lower_text(cx, is_pointer(a) ? b : a));
     else if (op == AST_MUL)
         lower_error(cx, DIAG_TYPE_MISMATCH, span,
@@ -165,7 +174,8 @@ static Val pointer_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span
     const Type *ta = type_elem(lower_type_of(cx, a)), *tb = type_elem(lower_type_of(cx, b));
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
         return val_error();
-    RulePointer rule = type_is_error(ta) || type_is_error(tb) ? RULE_PTR_REFUSED : rule_pointer(op, ta, tb);
+    RulePointer rule =
+        type_is_error(ta) || type_is_error(tb) ? RULE_PTR_REFUSED : rule_pointer(op, ta, tb);
     switch (rule) {
     case RULE_PTR_REFUSED: return report_pointer(cx, op, a, b, sa, sb, span);
     case RULE_PTR_ADD: return move_pointer(cx, a, sa, b, sb, false, span);
@@ -177,21 +187,25 @@ static Val pointer_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span
     if (!lower_broadcast(cx, v, (Span[]){ sa, sb }, 2, span))
         return val_error();
     const Type *i64 = type_scalar(cx->program->types, SCALAR_I64);
-    return val_of(ir_op1(&cx->b, IR_PTR_DIFF, type_with_elem(cx->program->types, v[0]->type, i64), 2, v));
+    return val_of(
+        ir_op1(&cx->b, IR_PTR_DIFF, type_with_elem(cx->program->types, v[0]->type, i64), 2, v));
 }
 
 // Addresses compare as int64 values.
 static Val address_of(Lower *cx, Val v)
 {
-    return is_pointer(v) ? val_of(ir_cast(&cx->b, v.v, type_scalar(cx->program->types, SCALAR_I64))) : v;
+    return is_pointer(v) ? val_of(ir_cast(&cx->b, v.v, type_scalar(cx->program->types, SCALAR_I64)))
+                         : v;
 }
 
 /* ---- binary ---- */
 
 static const IrCode binary_code[AST_BINARY_OP_COUNT] = {
-    [AST_ADD] = IR_ADD,     [AST_SUB] = IR_SUB,     [AST_MUL] = IR_MUL, [AST_DIV] = IR_DIV, [AST_FLOOR_DIV] = IR_IDIV,
-    [AST_MOD] = IR_REM,     [AST_SHL] = IR_SHL,     [AST_SHR] = IR_SHR, [AST_BIT_AND] = IR_AND,
-    [AST_BIT_OR] = IR_OR,   [AST_BIT_XOR] = IR_XOR, [AST_MATMUL] = IR_CODE_COUNT, [AST_POW] = IR_CODE_COUNT,
+    [AST_ADD] = IR_ADD,        [AST_SUB] = IR_SUB,        [AST_MUL] = IR_MUL,
+    [AST_DIV] = IR_DIV,        [AST_FLOOR_DIV] = IR_IDIV, [AST_MOD] = IR_REM,
+    [AST_SHL] = IR_SHL,        [AST_SHR] = IR_SHR,        [AST_BIT_AND] = IR_AND,
+    [AST_BIT_OR] = IR_OR,      [AST_BIT_XOR] = IR_XOR,    [AST_MATMUL] = IR_CODE_COUNT,
+    [AST_POW] = IR_CODE_COUNT,
 };
 
 static bool fits_i32(const ConstVal *c)
@@ -214,8 +228,9 @@ static void check_shift(Lower *cx, AstBinaryOp op, const RuleResult *r, Val coun
     if ((op != AST_SHL && op != AST_SHR) || count.kind != VAL_CONST || count.c.kind != CONST_INT)
         return;
     if (count.c.v.i >= scalar_info[r->kind].bits || count.c.v.i < 0)
-        diag_report(cx->consts.diags, DIAG_SHIFT_COUNT, span, "shift count is outside 0..%d, the bits of %s",
-                    scalar_info[r->kind].bits - 1, scalar_info[r->kind].name);
+        diag_report(cx->consts.diags, DIAG_SHIFT_COUNT, span,
+                    "shift count is outside 0..%d, the bits of %s", scalar_info[r->kind].bits - 1,
+                    scalar_info[r->kind].name);
 }
 
 static Val no_operator(Lower *cx, AstBinaryOp op, Span span)
@@ -237,11 +252,12 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span
     ConstVal ca, cb;
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
         return val_error();
-    if (!(a.kind == VAL_CONST && a.fixed) && !(b.kind == VAL_CONST && b.fixed) && lower_as_const(cx, a, &ca) &&
-        lower_as_const(cx, b, &cb)) {
+    if (!(a.kind == VAL_CONST && a.fixed) && !(b.kind == VAL_CONST && b.fixed) &&
+        lower_as_const(cx, a, &ca) && lower_as_const(cx, b, &cb)) {
         Val out = lower_from_const(cx, const_binary(&cx->consts, op, ca, cb, span));
         bool arithmetic = op == AST_ADD || op == AST_SUB || op == AST_MUL;
-        out.folded = arithmetic && fits_i32(&ca) && fits_i32(&cb) && out.c.kind == CONST_INT && !fits_i32(&out.c);
+        out.folded = arithmetic && fits_i32(&ca) && fits_i32(&cb) && out.c.kind == CONST_INT &&
+                     !fits_i32(&out.c);
         return out;
     }
     if (op == AST_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE)
@@ -253,7 +269,8 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span
         return val_error();
     if (binary_code[op] == IR_CODE_COUNT)
         return no_operator(cx, op, span);
-    RuleResult r = rule_apply(rule_of_binary(op), (RuleOperand[]){ operand_of(&v[0]), operand_of(&v[1]) }, 2);
+    RuleResult r =
+        rule_apply(rule_of_binary(op), (RuleOperand[]){ operand_of(&v[0]), operand_of(&v[1]) }, 2);
     if (refused(cx, &r, text, spans, span))
         return val_error();
     check_shift(cx, op, &r, b, span);
@@ -269,8 +286,8 @@ static Val compare_identity(Lower *cx, AstCompareOp op, Val a, Val b, Span span)
         bool same = is_const_kind(a, CONST_NONE) && is_const_kind(b, CONST_NONE);
         return val_const(const_bool(same == wanted));
     }
-    lower_error(cx, DIAG_TYPE_MISMATCH, span, "'%s' compares constants only; use '%s' for values", ast_compare_text[op],
-                wanted ? "==" : "!=");
+    lower_error(cx, DIAG_TYPE_MISMATCH, span, "'%s' compares constants only; use '%s' for values",
+                ast_compare_text[op], wanted ? "==" : "!=");
     return val_error();
 }
 
@@ -278,8 +295,8 @@ static Val compare_identity(Lower *cx, AstCompareOp op, Val a, Val b, Span span)
 static Val compare_member(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Span span)
 {
     if (b.kind != VAL_TUPLE) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, sb, "'%s' needs a tuple on its right, got %s", ast_compare_text[op],
-                    lower_text(cx, b));
+        lower_error(cx, DIAG_TYPE_MISMATCH, sb, "'%s' needs a tuple on its right, got %s",
+                    ast_compare_text[op], lower_text(cx, b));
         return val_error();
     }
     bool in = op == AST_IN;
@@ -292,7 +309,8 @@ static Val compare_member(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Spa
 }
 
 static const IrCode compare_code[AST_COMPARE_OP_COUNT] = {
-    [AST_EQ] = IR_EQ, [AST_NE] = IR_NE, [AST_LT] = IR_LT, [AST_LE] = IR_LE, [AST_GT] = IR_GT, [AST_GE] = IR_GE,
+    [AST_EQ] = IR_EQ, [AST_NE] = IR_NE, [AST_LT] = IR_LT,
+    [AST_LE] = IR_LE, [AST_GT] = IR_GT, [AST_GE] = IR_GE,
 };
 
 Val lower_compare(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Span span)
@@ -322,7 +340,8 @@ Val lower_compare(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Sp
     const Span spans[2] = { sa, sb };
     if (!want_numbers(cx, ast_compare_text[op], v, spans, 2))
         return val_error();
-    RuleResult r = rule_apply(RULE_CMP2, (RuleOperand[]){ operand_of(&v[0]), operand_of(&v[1]) }, 2);
+    RuleResult r =
+        rule_apply(RULE_CMP2, (RuleOperand[]){ operand_of(&v[0]), operand_of(&v[1]) }, 2);
     if (refused(cx, &r, ast_compare_text[op], spans, span))
         return val_error();
     return make_op(cx, compare_code[op], &r, v, spans, 2, span);
@@ -372,7 +391,8 @@ Val lower_unary(Lower *cx, AstUnaryOp op, Val a, Span span)
         return val_error();
     const Type *elem = type_elem(lower_type_of(cx, a));
     if (op == AST_INVERT && !type_is_int(elem) && !type_is_bool(elem)) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "'~' needs an integer or bool, got %s", lower_text(cx, a));
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "'~' needs an integer or bool, got %s",
+                    lower_text(cx, a));
         return val_error();
     }
     if (op == AST_POS)
@@ -401,8 +421,8 @@ static Val select_pointers(Lower *cx, IrValue *cond, const Val *v, const Span *s
 {
     if (lower_type_of(cx, v[0]) != lower_type_of(cx, v[1]) &&
         type_elem(lower_type_of(cx, v[0])) != type_elem(lower_type_of(cx, v[1]))) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "'where' needs values of one type, got %s and %s", lower_text(cx, v[0]),
-                    lower_text(cx, v[1]));
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "'where' needs values of one type, got %s and %s",
+                    lower_text(cx, v[0]), lower_text(cx, v[1]));
         return val_error();
     }
     IrValue *args[3] = { cond, v[0].v, v[1].v };
@@ -422,7 +442,8 @@ Val lower_select(Lower *cx, const Val *v, const Span *spans, Span span)
         return select_pointers(cx, cond, v + 1, spans, span);
     if (!want_numbers(cx, "where", v + 1, spans + 1, 2))
         return val_error();
-    RuleResult r = rule_apply(RULE_SELECT3, (RuleOperand[]){ operand_of(&v[1]), operand_of(&v[2]) }, 2);
+    RuleResult r =
+        rule_apply(RULE_SELECT3, (RuleOperand[]){ operand_of(&v[1]), operand_of(&v[2]) }, 2);
     if (refused(cx, &r, "where", spans + 1, span))
         return val_error();
     const Type *elem = type_scalar(cx->program->types, r.kind);
@@ -435,7 +456,8 @@ Val lower_select(Lower *cx, const Val *v, const Span *spans, Span span)
     return val_of(ir_select(&cx->b, args[0], args[1], args[2]));
 }
 
-Val lower_elementwise(Lower *cx, IrCode code, const Val *args, const Span *spans, uint32_t n, Span span)
+Val lower_elementwise(Lower *cx, IrCode code, const Val *args, const Span *spans, uint32_t n,
+                      Span span)
 {
     const IrOpInfo *info = &ir_op_info[code];
     const char *text = info->surface ? info->surface : info->mnemonic;

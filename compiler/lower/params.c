@@ -18,7 +18,8 @@ static const Type *element_type(Lower *cx, const AstNode *n)
     if (v.kind == VAL_CONST && v.c.kind == CONST_DTYPE && v.c.v.dtype->kind == TYPE_SCALAR)
         return v.c.v.dtype;
     if (v.kind != VAL_ERROR)
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "a pointer's element must be a type such as float32, got %s",
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->span,
+                    "a pointer's element must be a type such as float32, got %s",
                     lower_text(cx, v));
     return NULL;
 }
@@ -51,19 +52,22 @@ Val lower_type_word(Lower *cx, const AstSubscript *n)
         const Type *t = pointer_type(cx, n);
         return t ? val_const(const_dtype(t)) : val_error();
     }
-    lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "'%s' is not a value", lower_source(cx, n->base.span));
+    lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "'%s' is not a value",
+                lower_source(cx, n->base.span));
     return val_error();
 }
 
 static bool int_argument(Lower *cx, const AstNode *n, int64_t *out)
 {
     Val v = lower_expr(cx, n);
-    if (v.kind == VAL_CONST && v.c.kind == CONST_INT && v.c.v.i >= INT64_MIN && v.c.v.i <= INT64_MAX) {
+    if (v.kind == VAL_CONST && v.c.kind == CONST_INT && v.c.v.i >= INT64_MIN &&
+        v.c.v.i <= INT64_MAX) {
         *out = (int64_t)v.c.v.i;
         return true;
     }
     if (v.kind != VAL_ERROR)
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "expected an int constant, got %s", lower_text(cx, v));
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "expected an int constant, got %s",
+                    lower_text(cx, v));
     return false;
 }
 
@@ -74,17 +78,21 @@ static bool divisor(Lower *cx, const AstSubscript *n, const Builtin *word, Param
     bool pointer = word->id == BUILTIN_ALIGNED;
     int64_t value;
     if (n->indices.len != 2) {
-        lower_error(cx, DIAG_BAD_CALL, n->base.span, "%s takes a type and a number", word->name->text);
+        lower_error(cx, DIAG_BAD_CALL, n->base.span, "%s takes a type and a number",
+                    word->name->text);
         return false;
     }
     if (!annotation(cx, n->indices.at[0], out) || !int_argument(cx, n->indices.at[1], &value))
         return false;
-    if (!out->type || (out->type->kind == TYPE_PTR) != pointer || (!pointer && !type_is_int(out->type))) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->indices.at[0]->span, pointer ? "aligned takes a pointer type" : "multiple takes an integer type");
+    if (!out->type || (out->type->kind == TYPE_PTR) != pointer ||
+        (!pointer && !type_is_int(out->type))) {
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->indices.at[0]->span,
+                    pointer ? "aligned takes a pointer type" : "multiple takes an integer type");
         return false;
     }
     if (value < 1 || (pointer && (value & (value - 1)) != 0)) {
-        lower_error(cx, DIAG_BAD_VALUE, n->indices.at[1]->span, pointer ? "an alignment is a power of two" : "a divisor is at least 1");
+        lower_error(cx, DIAG_BAD_VALUE, n->indices.at[1]->span,
+                    pointer ? "an alignment is a power of two" : "a divisor is at least 1");
         return false;
     }
     out->divisor = value;
@@ -94,7 +102,8 @@ static bool divisor(Lower *cx, const AstSubscript *n, const Builtin *word, Param
 static bool value_range(Lower *cx, const AstSubscript *n, ParamBinding *out)
 {
     if (n->indices.len != 3) {
-        lower_error(cx, DIAG_BAD_CALL, n->base.span, "range takes an integer type, the least and the greatest value");
+        lower_error(cx, DIAG_BAD_CALL, n->base.span,
+                    "range takes an integer type, the least and the greatest value");
         return false;
     }
     if (!annotation(cx, n->indices.at[0], out) || !int_argument(cx, n->indices.at[1], &out->lo) ||
@@ -105,7 +114,8 @@ static bool value_range(Lower *cx, const AstSubscript *n, ParamBinding *out)
         return false;
     }
     if (out->lo > out->hi) {
-        lower_error(cx, DIAG_BAD_VALUE, n->base.span, "empty range %" PRId64 "..%" PRId64, out->lo, out->hi);
+        lower_error(cx, DIAG_BAD_VALUE, n->base.span, "empty range %" PRId64 "..%" PRId64, out->lo,
+                    out->hi);
         return false;
     }
     out->has_range = true;
@@ -126,10 +136,12 @@ static bool subscripted(Lower *cx, const AstSubscript *n, ParamBinding *out)
     case BUILTIN_RANGE: return value_range(cx, n, out);
     case BUILTIN_CONSTEXPR: out->is_constexpr = true; return true;
     case BUILTIN_TENSOR:
-        lower_error(cx, DIAG_UNSUPPORTED, n->base.span, "tensor parameters are not compiled by this version yet");
+        lower_error(cx, DIAG_UNSUPPORTED, n->base.span,
+                    "tensor parameters are not compiled by this version yet");
         return false;
     default:
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "'%s' is not a parameter type", lower_source(cx, n->base.span));
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "'%s' is not a parameter type",
+                    lower_source(cx, n->base.span));
         return false;
     }
 }
@@ -145,13 +157,15 @@ static bool plain_word(Lower *cx, const AstNode *n, const Builtin *word, ParamBi
     case BUILTIN_PY_FLOAT:
     case BUILTIN_PY_BOOL: return true;
     case BUILTIN_PTR:
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "ptr needs an element type, as in ptr[float32]");
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->span,
+                    "ptr needs an element type, as in ptr[float32]");
         return false;
     default:
         if (word->unsupported)
             builtin_report_unsupported(cx->consts.diags, n->span, word);
         else
-            lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "'%s' is not a parameter type", lower_source(cx, n->span));
+            lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "'%s' is not a parameter type",
+                        lower_source(cx, n->span));
         return false;
     }
 }
@@ -169,7 +183,8 @@ static bool annotation(Lower *cx, const AstNode *n, ParamBinding *out)
     }
     if (v.kind == VAL_CONST && (v.c.kind == CONST_ANNOTATION || v.c.kind == CONST_BUILTIN))
         return plain_word(cx, n, v.c.v.ref, out);
-    lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "a parameter's annotation must be a type, got %s", lower_text(cx, v));
+    lower_error(cx, DIAG_TYPE_MISMATCH, n->span, "a parameter's annotation must be a type, got %s",
+                lower_text(cx, v));
     return false;
 }
 
@@ -194,7 +209,8 @@ bool lower_annotations(Program *p, const Function *f, ParamBinding *out)
     bool ok = true;
     for (uint32_t i = 0; i < f->param_count; i++)
         if (out[i].is_constexpr && out[i].value.kind != CONST_ERROR)
-            lower_bind(cx, lower_slot_of(cx, f->params[i].name), lower_from_const(cx, out[i].value), f->params[i].span);
+            lower_bind(cx, lower_slot_of(cx, f->params[i].name), lower_from_const(cx, out[i].value),
+                       f->params[i].span);
     for (uint32_t i = 0; i < f->param_count; i++) {
         const AstNode *a = f->params[i].annotation;
         if (!a || out[i].is_constexpr)

@@ -1,6 +1,6 @@
 // signature.c - see signature.h. Items: ['*'] ['k'] TYPE [':' HINT], or a number, which binds the
-// parameter at compile time. HINT 16 is divisibility, HINT 1 a value of 1; both become facts that the
-// launcher tests, never promises.
+// parameter at compile time. HINT 16 is divisibility, HINT 1 a value of 1; both become facts that
+// the launcher tests, never promises.
 #include "lower/signature.h"
 
 #include <ctype.h>
@@ -51,12 +51,13 @@ ConstVal lower_parse_literal(Program *p, const char *at, size_t len)
 
 static bool item_error(Program *p, const Function *f, const Item *item, const char *why)
 {
-    diag_report(p->diags, DIAG_BAD_CALL, f->def->name_span, "%s in signature item %u, '%.*s'", why, item->index + 1,
-                (int)item->len, item->at);
+    diag_report(p->diags, DIAG_BAD_CALL, f->def->name_span, "%s in signature item %u, '%.*s'", why,
+                item->index + 1, (int)item->len, item->at);
     return false;
 }
 
-static bool apply_hint(Program *p, const Function *f, const Item *item, long hint, ParamBinding *out)
+static bool apply_hint(Program *p, const Function *f, const Item *item, long hint,
+                       ParamBinding *out)
 {
     if (hint == 16) {
         out->divisor = 16;
@@ -87,7 +88,8 @@ static bool apply_type(Program *p, const Function *f, const Item *item, ParamBin
     const Type *type = pointer ? type_ptr(p->types, scalar, is_const) : scalar;
     if (out->type && out->type != type) {
         item_error(p, f, item, "another type than the annotation's");
-        diag_note(p->diags, f->params[item->index].span, "annotated as %s here", type_text(p->types, out->type));
+        diag_note(p->diags, f->params[item->index].span, "annotated as %s here",
+                  type_text(p->types, out->type));
         return false;
     }
     out->type = type;
@@ -138,9 +140,11 @@ bool lower_apply_signature(Program *p, const Function *f, const char *text, Para
         wanted--;
     if (count == wanted || (count > wanted && count <= f->param_count))
         return ok;
-    diag_report(p->diags, DIAG_BAD_CALL, f->def->name_span, "kernel '%s' has %u parameters, the signature lists %u", f->name->text,
+    diag_report(p->diags, DIAG_BAD_CALL, f->def->name_span,
+                "kernel '%s' has %u parameters, the signature lists %u", f->name->text,
                 f->param_count, count);
     if (count < wanted)
-        diag_note(p->diags, f->params[count].span, "the first that is missing: '%s'", f->params[count].name->text);
+        diag_note(p->diags, f->params[count].span, "the first that is missing: '%s'",
+                  f->params[count].name->text);
     return false;
 }

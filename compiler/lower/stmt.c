@@ -7,7 +7,8 @@ void lower_count_step(Lower *cx, Span span)
     if (++cx->steps <= LOWER_MAX_STEPS || cx->stopped)
         return;
     cx->stopped = true;
-    lower_error(cx, DIAG_LIMIT, span, "more than %d statements after inlining and unrolling", LOWER_MAX_STEPS);
+    lower_error(cx, DIAG_LIMIT, span, "more than %d statements after inlining and unrolling",
+                LOWER_MAX_STEPS);
 }
 
 typedef struct Rest {
@@ -68,13 +69,14 @@ static void assign_name(Lower *cx, const AstNode *target, Val v, Span span)
     uint32_t slot = lower_slot_of(cx, ast_name(target)->name);
     const Local *old = lower_slot_get(cx, slot);
     if (old && old->is_constexpr) {
-        lower_error(cx, DIAG_CONSTEXPR_REASSIGNED, target->span, "'%s' is constexpr and cannot be assigned again",
-                    ast_name(target)->name->text);
+        lower_error(cx, DIAG_CONSTEXPR_REASSIGNED, target->span,
+                    "'%s' is constexpr and cannot be assigned again", ast_name(target)->name->text);
         diag_note(cx->consts.diags, old->span, "declared here");
         return;
     }
     if (v.kind == VAL_VOID) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "the call returns nothing that '%s' could be", ast_name(target)->name->text);
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "the call returns nothing that '%s' could be",
+                    ast_name(target)->name->text);
         v = val_error();
     }
     if (v.kind == VAL_VALUE && !v.v->hint)
@@ -89,18 +91,20 @@ static const char *called_name(const AstNode *value)
     return ast_name(ast_call(value)->callee)->name->text;
 }
 
-static void assign_tuple(Lower *cx, const AstNode *target, AstNodes items, Val v, const AstNode *value, Span span)
+static void assign_tuple(Lower *cx, const AstNode *target, AstNodes items, Val v,
+                         const AstNode *value, Span span)
 {
     if (v.kind != VAL_TUPLE || v.tuple.len != items.len) {
         const char *call = called_name(value);
         if (v.kind == VAL_TUPLE && call)
-            lower_error(cx, DIAG_BAD_CALL, span, "'%s' returns %u value%s, %u names given", call, v.tuple.len,
-                        v.tuple.len == 1 ? "" : "s", items.len);
+            lower_error(cx, DIAG_BAD_CALL, span, "'%s' returns %u value%s, %u names given", call,
+                        v.tuple.len, v.tuple.len == 1 ? "" : "s", items.len);
         else if (v.kind == VAL_TUPLE)
             lower_error(cx, DIAG_TYPE_MISMATCH, span, "%u value%s for %u names", v.tuple.len,
                         v.tuple.len == 1 ? "" : "s", items.len);
         else if (v.kind != VAL_ERROR)
-            lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot unpack %s into %u names", lower_text(cx, v), items.len);
+            lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot unpack %s into %u names",
+                        lower_text(cx, v), items.len);
         for (uint32_t i = 0; i < items.len; i++)
             lower_assign(cx, items.at[i], val_error(), NULL, target->span);
         return;
@@ -116,7 +120,8 @@ void lower_assign(Lower *cx, const AstNode *target, Val v, const AstNode *value,
     case AST_TUPLE: assign_tuple(cx, target, ast_tuple(target)->items, v, value, span); return;
     case AST_LIST: assign_tuple(cx, target, ast_list(target)->items, v, value, span); return;
     case AST_SUBSCRIPT:
-        lower_error(cx, DIAG_NOT_IN_LANGUAGE, target->span, "cannot assign to one element of a block; use 'where'");
+        lower_error(cx, DIAG_NOT_IN_LANGUAGE, target->span,
+                    "cannot assign to one element of a block; use 'where'");
         return;
     case AST_ATTRIBUTE:
         lower_error(cx, DIAG_NOT_IN_LANGUAGE, target->span, "cannot assign to an attribute");
@@ -138,7 +143,8 @@ static void lower_aug_assign(Lower *cx, const AstAugAssign *n)
     uint32_t slot = lower_slot_of(cx, name);
     Val old = val_error();
     if (!lower_slot_get(cx, slot))
-        lower_error(cx, DIAG_UNDEFINED_NAME, n->target->span, "'%s' is read by '%s=' before it is assigned", name->text,
+        lower_error(cx, DIAG_UNDEFINED_NAME, n->target->span,
+                    "'%s' is read by '%s=' before it is assigned", name->text,
                     ast_binary_text[n->op]);
     else
         old = lower_read_slot(cx, slot, n->target->span);
@@ -155,12 +161,14 @@ static void declare_constexpr(Lower *cx, const AstAnnAssign *n, Val v)
     ConstVal c;
     // The same statement again (an unrolled loop, an inlined call) declares its own name anew.
     if (old && old->is_constexpr && old->span.lo != n->target->span.lo) {
-        lower_error(cx, DIAG_CONSTEXPR_REASSIGNED, n->target->span, "'%s' is constexpr and cannot be assigned again", name->text);
+        lower_error(cx, DIAG_CONSTEXPR_REASSIGNED, n->target->span,
+                    "'%s' is constexpr and cannot be assigned again", name->text);
         diag_note(cx->consts.diags, old->span, "declared here");
         return;
     }
     if (v.kind != VAL_ERROR && v.kind != VAL_CONST && !lower_as_const(cx, v, &c)) {
-        lower_error(cx, DIAG_NOT_CONSTEXPR, n->value->span, "'%s' is not a compile-time constant, it is %s",
+        lower_error(cx, DIAG_NOT_CONSTEXPR, n->value->span,
+                    "'%s' is not a compile-time constant, it is %s",
                     lower_source(cx, n->value->span), lower_text(cx, v));
         v = val_error();
     }
@@ -175,20 +183,23 @@ static void lower_ann_assign(Lower *cx, const AstAnnAssign *n)
     if (!n->value)
         return;
     bool word = annotation.kind == VAL_CONST && annotation.c.kind == CONST_ANNOTATION;
-    if (word && ((const Builtin *)annotation.c.v.ref)->id == BUILTIN_CONSTEXPR && n->target->kind == AST_NAME) {
+    if (word && ((const Builtin *)annotation.c.v.ref)->id == BUILTIN_CONSTEXPR &&
+        n->target->kind == AST_NAME) {
         declare_constexpr(cx, n, v);
         return;
     }
     if (annotation.kind == VAL_CONST && annotation.c.kind == CONST_DTYPE && v.kind != VAL_ERROR) {
         IrValue *cast = NULL;
-        if (annotation.c.v.dtype->kind == TYPE_SCALAR && v.kind == VAL_CONST && lower_type_of(cx, v)->kind == TYPE_SCALAR)
+        if (annotation.c.v.dtype->kind == TYPE_SCALAR && v.kind == VAL_CONST &&
+            lower_type_of(cx, v)->kind == TYPE_SCALAR)
             v = lower_typed_val(cx, v.c, annotation.c.v.dtype->scalar);
         else if ((cast = lower_value_as(cx, v, annotation.c.v.dtype, "value", n->value->span)))
             v = val_of(cast);
         else
             v = val_error();
     } else if (annotation.kind != VAL_ERROR && !word) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, n->annotation->span, "annotation must be a type, got %s", lower_text(cx, annotation));
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->annotation->span,
+                    "annotation must be a type, got %s", lower_text(cx, annotation));
     }
     lower_assign(cx, n->target, v, n->value, n->value->span);
 }
@@ -204,7 +215,8 @@ static void lower_return(Lower *cx, const AstReturn *n)
     bool is_kernel = !f->caller && f->function;
     bool none = v.kind == VAL_CONST && v.c.kind == CONST_NONE;
     if (is_kernel && n->value && !none && v.kind != VAL_ERROR && v.kind != VAL_VOID) {
-        lower_error(cx, DIAG_RETURN_TYPE, n->value->span, "a kernel returns nothing; store results through a pointer");
+        lower_error(cx, DIAG_RETURN_TYPE, n->value->span,
+                    "a kernel returns nothing; store results through a pointer");
         v = val_error();
     }
     if (is_kernel)
@@ -233,13 +245,16 @@ static void lower_assert(Lower *cx, const AstAssert *n)
     if (lower_as_const(cx, c, &constant)) {
         bool ok, truth = const_truth(&cx->consts, constant, n->cond->span, &ok);
         if (ok && !truth)
-            lower_error(cx, DIAG_STATIC_ASSERT, n->base.span, "assertion failed: %s", lower_source(cx, n->cond->span));
+            lower_error(cx, DIAG_STATIC_ASSERT, n->base.span, "assertion failed: %s",
+                        lower_source(cx, n->cond->span));
         return;
     }
     VEC_PUSH(cx->arena, &args, ((Argument){ .val = c, .span = n->cond->span }));
     if (n->message)
-        VEC_PUSH(cx->arena, &args, ((Argument){ .val = lower_expr(cx, n->message), .span = n->message->span }));
-    lower_call_builtin(cx, builtin_get(cx->program->builtins, BUILTIN_DEVICE_ASSERT), NULL, &args, n->base.span);
+        VEC_PUSH(cx->arena, &args,
+                 ((Argument){ .val = lower_expr(cx, n->message), .span = n->message->span }));
+    lower_call_builtin(cx, builtin_get(cx->program->builtins, BUILTIN_DEVICE_ASSERT), NULL, &args,
+                       n->base.span);
 }
 
 void lower_stmt(Lower *cx, const AstNode *n)
@@ -265,7 +280,8 @@ void lower_stmt(Lower *cx, const AstNode *n)
     case AST_PASS:
     case AST_ERROR: return;
     default:
-        lower_error(cx, DIAG_NOT_IN_LANGUAGE, n->span, "'%s' cannot stand inside a function", ast_kind_info[n->kind].name);
+        lower_error(cx, DIAG_NOT_IN_LANGUAGE, n->span, "'%s' cannot stand inside a function",
+                    ast_kind_info[n->kind].name);
         return;
     }
 }

@@ -106,15 +106,9 @@ static bool fold_int(IrCode code, ScalarKind kind, Int128 a, Int128 b, Int128 *o
     case IR_ADD: *out = a + b; return true;
     case IR_SUB: *out = a - b; return true;
     case IR_MUL: *out = multiply(a, b); return true;
-    case IR_IDIV:
-        *out = b ? a / b : 0;
-        return b != 0;
-    case IR_REM:
-        *out = b ? a % b : 0;
-        return b != 0;
-    case IR_CDIV:
-        *out = b ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0;
-        return b != 0;
+    case IR_IDIV: *out = b ? a / b : 0; return b != 0;
+    case IR_REM: *out = b ? a % b : 0; return b != 0;
+    case IR_CDIV: *out = b ? a / b + (a % b != 0 && (a < 0) == (b < 0)) : 0; return b != 0;
     case IR_MAX: *out = a > b ? a : b; return true;
     case IR_MIN: *out = a < b ? a : b; return true;
     case IR_AND: *out = a & b; return true;
@@ -138,15 +132,15 @@ static bool fold_float(IrCode code, double a, double b, double *out)
     }
 }
 
-#define COMPARE(code, a, b, out) \
-    switch ((unsigned)(code)) { \
+#define COMPARE(code, a, b, out)                  \
+    switch ((unsigned)(code)) {                   \
     case IR_EQ: *(out) = (a) == (b); return true; \
     case IR_NE: *(out) = (a) != (b); return true; \
-    case IR_LT: *(out) = (a) < (b); return true; \
+    case IR_LT: *(out) = (a) < (b); return true;  \
     case IR_LE: *(out) = (a) <= (b); return true; \
-    case IR_GT: *(out) = (a) > (b); return true; \
+    case IR_GT: *(out) = (a) > (b); return true;  \
     case IR_GE: *(out) = (a) >= (b); return true; \
-    default: return false; \
+    default: return false;                        \
     }
 
 static bool compare_int(IrCode code, Int128 a, Int128 b, bool *out)
@@ -165,15 +159,15 @@ static void warn_overflow(Lower *cx, Span span, ScalarKind kind, Int128 exact, I
     ConstVal values[2] = { const_int(exact), const_int(got) };
     for (int i = 0; i < 2; i++)
         const_print(&text[i], &values[i]);
-    diag_report(cx->consts.diags, DIAG_INT_OVERFLOW, span, "%s does not fit %s and wraps to %s", text[0].at,
-                scalar_info[kind].name, text[1].at);
+    diag_report(cx->consts.diags, DIAG_INT_OVERFLOW, span, "%s does not fit %s and wraps to %s",
+                text[0].at, scalar_info[kind].name, text[1].at);
     diag_help(cx->consts.diags, "convert an operand with '.to(int64)'");
     buf_free(&text[0]);
     buf_free(&text[1]);
 }
 
-bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, ConstVal b, ConstVal *out,
-                       Span span)
+bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, ConstVal b,
+                       ConstVal *out, Span span)
 {
     bool truth;
     a = lower_typed_const(a, kind);

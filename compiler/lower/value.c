@@ -44,7 +44,8 @@ const Type *lower_type_of(Lower *cx, Val v)
         if (!is_number(&v.c))
             return type_error(cx->program->types);
         RuleResult r = rule_literal(&v.c);
-        return r.why == RULE_OK ? type_scalar(cx->program->types, r.kind) : type_error(cx->program->types);
+        return r.why == RULE_OK ? type_scalar(cx->program->types, r.kind)
+                                : type_error(cx->program->types);
     }
     case VAL_ERROR:
     case VAL_TUPLE:
@@ -89,7 +90,8 @@ static void report_no_value(Lower *cx, Val v, const char *what, Span span)
     if (v.kind == VAL_VOID)
         lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s is a call that returns nothing", what);
     else
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be a value, got %s", what, lower_text(cx, v));
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be a value, got %s", what,
+                    lower_text(cx, v));
     if (v.kind == VAL_METHOD)
         diag_help(cx->consts.diags, "call it: '%s()'", v.method->name->text);
 }
@@ -106,11 +108,13 @@ bool lower_literal_kind(Lower *cx, Val v, const char *what, Span span, ScalarKin
         return false;
     }
     if (r.wide_literal)
-        diag_report(d, DIAG_LITERAL_RANGE, span, "literal outside the range of normal fp32 numbers is fp64");
+        diag_report(d, DIAG_LITERAL_RANGE, span,
+                    "literal outside the range of normal fp32 numbers is fp64");
     if (v.folded && r.kind != SCALAR_I32) {
         Buf text = { 0 };
         const_print(&text, &v.c);
-        diag_report(d, DIAG_INT_OVERFLOW, span, "%s does not fit int32 and becomes %s", text.at, scalar_info[r.kind].name);
+        diag_report(d, DIAG_INT_OVERFLOW, span, "%s does not fit int32 and becomes %s", text.at,
+                    scalar_info[r.kind].name);
         buf_free(&text);
     }
     *kind = r.kind;
@@ -181,8 +185,10 @@ bool lower_broadcast(Lower *cx, IrValue **v, const Span *spans, uint32_t n, Span
         RuleShape r = rule_broadcast(common, v[i]->type);
         if (!r.ok) {
             rule_report_shapes(cx->consts.diags, span, types, &r, common, v[i]->type);
-            diag_note(cx->consts.diags, spans[0], "this has shape %s", type_shape_text(types, v[0]->type));
-            diag_note(cx->consts.diags, spans[i], "this has shape %s", type_shape_text(types, v[i]->type));
+            diag_note(cx->consts.diags, spans[0], "this has shape %s",
+                      type_shape_text(types, v[0]->type));
+            diag_note(cx->consts.diags, spans[i], "this has shape %s",
+                      type_shape_text(types, v[i]->type));
             lower_note_calls(cx);
             return false;
         }
@@ -190,8 +196,8 @@ bool lower_broadcast(Lower *cx, IrValue **v, const Span *spans, uint32_t n, Span
         for (unsigned k = 0; k < r.rank; k++)
             numel *= (uint64_t)r.shape[k];
         if (numel > TYPE_MAX_NUMEL) {
-            lower_error(cx, DIAG_SHAPE_MISMATCH, span, "block of %" PRIu64 " elements; the limit is %d", numel,
-                        TYPE_MAX_NUMEL);
+            lower_error(cx, DIAG_SHAPE_MISMATCH, span,
+                        "block of %" PRIu64 " elements; the limit is %d", numel, TYPE_MAX_NUMEL);
             return false;
         }
         const Type *i32 = type_scalar(types, SCALAR_I32);
@@ -216,11 +222,13 @@ static bool refuse(Lower *cx, Val v, const char *what, const char *wanted, Span 
     if (v.kind == VAL_ERROR)
         return false;
     if (v.kind != VAL_VALUE) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be %s, got %s", what, wanted, lower_text(cx, v));
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be %s, got %s", what, wanted,
+                    lower_text(cx, v));
         return false;
     }
     const char *text = lower_source(cx, span);
-    lower_error(cx, DIAG_NOT_CONSTEXPR, span, "%s must be a compile-time constant; '%s' is a run-time %s", what, text,
+    lower_error(cx, DIAG_NOT_CONSTEXPR, span,
+                "%s must be a compile-time constant; '%s' is a run-time %s", what, text,
                 type_text(cx->program->types, v.v->type));
     if (v.v->block && !v.v->block->parent && v.v->hint)
         diag_help(cx->consts.diags, "declare the parameter '%s: constexpr'", v.v->hint->text);
@@ -253,7 +261,8 @@ bool lower_want_bool(Lower *cx, const BoundArgs *args, unsigned index, bool *out
 {
     Int128 i;
     if (!int_of(args->at[index], &i))
-        return refuse(cx, args->at[index], argument_text(cx, args, index), "a bool", args->spans[index]);
+        return refuse(cx, args->at[index], argument_text(cx, args, index), "a bool",
+                      args->spans[index]);
     *out = i != 0;
     return true;
 }
@@ -278,7 +287,8 @@ bool lower_want_dtype(Lower *cx, const BoundArgs *args, unsigned index, const Ty
         if (v.kind == VAL_CONST && is_number(&v.c)) {
             Buf text = { 0 };
             const_print(&text, &v.c);
-            lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[index], "expected a dtype, got %s", text.at);
+            lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[index], "expected a dtype, got %s",
+                        text.at);
             buf_free(&text);
             return false;
         }
@@ -288,7 +298,8 @@ bool lower_want_dtype(Lower *cx, const BoundArgs *args, unsigned index, const Ty
     return true;
 }
 
-static bool want_extent(Lower *cx, const BoundArgs *args, unsigned index, Val v, unsigned axis, int32_t *out)
+static bool want_extent(Lower *cx, const BoundArgs *args, unsigned index, Val v, unsigned axis,
+                        int32_t *out)
 {
     Int128 i;
     const char *what = arena_printf(cx->arena, "a block's shape");
@@ -298,7 +309,8 @@ static bool want_extent(Lower *cx, const BoundArgs *args, unsigned index, Val v,
         Buf text = { 0 };
         ConstVal c = const_int(i);
         const_print(&text, &c);
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[index], "dimension %u is %s, not a power of two", axis, text.at);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[index],
+                    "dimension %u is %s, not a power of two", axis, text.at);
         buf_free(&text);
         return false;
     }
@@ -306,13 +318,15 @@ static bool want_extent(Lower *cx, const BoundArgs *args, unsigned index, Val v,
     return true;
 }
 
-bool lower_want_shape(Lower *cx, const BoundArgs *args, unsigned index, unsigned *rank, int32_t *shape)
+bool lower_want_shape(Lower *cx, const BoundArgs *args, unsigned index, unsigned *rank,
+                      int32_t *shape)
 {
     Val v = args->at[index];
     Val *at = v.kind == VAL_TUPLE ? v.tuple.at : &v;
     *rank = v.kind == VAL_TUPLE ? v.tuple.len : 1;
     if (*rank > TYPE_MAX_RANK) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[index], "%u axes; the limit is %d", *rank, TYPE_MAX_RANK);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[index], "%u axes; the limit is %d", *rank,
+                    TYPE_MAX_RANK);
         return false;
     }
     uint64_t numel = 1;
@@ -322,8 +336,8 @@ bool lower_want_shape(Lower *cx, const BoundArgs *args, unsigned index, unsigned
         numel = numel > UINT32_MAX ? numel : numel * (uint64_t)shape[k];
     }
     if (numel > TYPE_MAX_NUMEL) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[index], "block of %" PRIu64 " elements; the limit is %d", numel,
-                    TYPE_MAX_NUMEL);
+        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[index],
+                    "block of %" PRIu64 " elements; the limit is %d", numel, TYPE_MAX_NUMEL);
         return false;
     }
     return true;
@@ -335,8 +349,8 @@ bool lower_want_axis(Lower *cx, const BoundArgs *args, unsigned index, unsigned 
     if (!lower_want_int(cx, args, index, &axis))
         return false;
     if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-        lower_error(cx, DIAG_BAD_VALUE, args->spans[index], "invalid axis %" PRId64 "; expected -%u <= axis < %u", axis, rank,
-                    rank);
+        lower_error(cx, DIAG_BAD_VALUE, args->spans[index],
+                    "invalid axis %" PRId64 "; expected -%u <= axis < %u", axis, rank, rank);
         return false;
     }
     *out = (unsigned)(axis < 0 ? axis + (int64_t)rank : axis);

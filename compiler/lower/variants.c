@@ -46,7 +46,8 @@ static bool report_no_kernel(const Enumerate *e, const char *name)
     for (uint32_t i = 0; i < e->m->functions.len; i++)
         names[i] = e->m->functions.at[i]->name->text;
     const char *near = diag_did_you_mean(name, names, e->m->functions.len);
-    diag_report(e->p->diags, DIAG_UNDEFINED_NAME, (Span){ 0, 0 }, "no kernel '%s' in '%s'", name, e->m->path);
+    diag_report(e->p->diags, DIAG_UNDEFINED_NAME, (Span){ 0, 0 }, "no kernel '%s' in '%s'", name,
+                e->m->path);
     if (near)
         diag_help(e->p->diags, "did you mean '%s'?", near);
     return false;
@@ -60,7 +61,8 @@ static void bind_value(Settings *s, uint32_t at, ConstVal value)
     s->params[at].value = value;
 }
 
-static bool want_count(Enumerate *e, Module *m, const AstNode *n, const char *what, int64_t hi, int64_t *out)
+static bool want_count(Enumerate *e, Module *m, const AstNode *n, const char *what, int64_t hi,
+                       int64_t *out)
 {
     if (!n)
         return true;
@@ -71,7 +73,8 @@ static bool want_count(Enumerate *e, Module *m, const AstNode *n, const char *wh
         *out = (int64_t)c.v.i;
         return true;
     }
-    diag_report(e->p->diags, DIAG_BAD_VALUE, n->span, "%s must be an int from 1 to %d", what, (int)hi);
+    diag_report(e->p->diags, DIAG_BAD_VALUE, n->span, "%s must be an int from 1 to %d", what,
+                (int)hi);
     return false;
 }
 
@@ -99,8 +102,8 @@ static bool apply_instance(Enumerate *e, const Function *f, const AstCall *call,
         } else if (strcmp(k->name->text, "name") == 0 && c.kind == CONST_STR) {
             s->name = arena_strndup(e->p->arena, c.v.s.at, c.v.s.len);
         } else {
-            diag_report(e->p->diags, DIAG_BAD_CALL, k->base.span, "'%s' is not a parameter of kernel '%s'", k->name->text,
-                        f->name->text);
+            diag_report(e->p->diags, DIAG_BAD_CALL, k->base.span,
+                        "'%s' is not a parameter of kernel '%s'", k->name->text, f->name->text);
             return false;
         }
     }
@@ -133,8 +136,10 @@ static bool apply_config(Enumerate *e, const Function *f, Settings *s)
     const AstCall *config = ast_call(items.at[0]);
     const AstNode *values = config->args.len ? config->args.at[0] : keyword_of(config, "kwargs");
     s->num_stages = 3;
-    if (!want_count(e, f->module, keyword_of(config, "num_warps"), "num_warps", 32, &s->num_warps) ||
-        !want_count(e, f->module, keyword_of(config, "num_stages"), "num_stages", 8, &s->num_stages))
+    if (!want_count(e, f->module, keyword_of(config, "num_warps"), "num_warps", 32,
+                    &s->num_warps) ||
+        !want_count(e, f->module, keyword_of(config, "num_stages"), "num_stages", 8,
+                    &s->num_stages))
         return false;
     if (!values || values->kind != AST_DICT)
         return true;
@@ -144,7 +149,8 @@ static bool apply_config(Enumerate *e, const Function *f, Settings *s)
         Str name = key->kind == AST_STRING ? ast_string(key)->value : (Str){ "", 0 };
         uint32_t at = param_index(f, name.at, name.len);
         if (at == UINT32_MAX) {
-            diag_report(e->p->diags, DIAG_BAD_CALL, key->span, "'%.*s' is not a parameter of kernel '%s'", (int)name.len, name.at,
+            diag_report(e->p->diags, DIAG_BAD_CALL, key->span,
+                        "'%.*s' is not a parameter of kernel '%s'", (int)name.len, name.at,
                         f->name->text);
             return false;
         }
@@ -177,7 +183,8 @@ static bool define_constants(Enumerate *e)
         const char *text = e->opt->defines[i], *equals = strchr(text, '=');
         size_t len = equals ? (size_t)(equals - text) : strlen(text);
         if (!equals || !len) {
-            diag_report(e->p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 }, "-D%s: expected NAME=VALUE", text);
+            diag_report(e->p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 }, "-D%s: expected NAME=VALUE",
+                        text);
             ok = false;
             continue;
         }
@@ -190,14 +197,16 @@ static bool define_constants(Enumerate *e)
         for (uint32_t k = 0; k < e->m->functions.len && !used; k++)
             used = param_index(e->m->functions.at[k], text, len) != UINT32_MAX;
         if (!used) {
-            diag_report(e->p->diags, DIAG_UNDEFINED_NAME, (Span){ 0, 0 }, "-D%s: no constant or parameter has this name", text);
+            diag_report(e->p->diags, DIAG_UNDEFINED_NAME, (Span){ 0, 0 },
+                        "-D%s: no constant or parameter has this name", text);
             ok = false;
         }
     }
     return ok;
 }
 
-// Unannotated parameters with a default that is no number (None) are bound to it; the others need a type.
+// Unannotated parameters with a default that is no number (None) are bound to it; the others need a
+// type.
 static bool check_bound(Enumerate *e, const Function *f, const Settings *s)
 {
     bool ok = true;
@@ -209,12 +218,15 @@ static bool check_bound(Enumerate *e, const Function *f, const Settings *s)
             continue;
         ok = false;
         if (b->is_constexpr) {
-            diag_report(e->p->diags, DIAG_NOT_CONSTEXPR, f->params[i].span, "constexpr parameter '%s' of kernel '%s' has no value",
+            diag_report(e->p->diags, DIAG_NOT_CONSTEXPR, f->params[i].span,
+                        "constexpr parameter '%s' of kernel '%s' has no value",
                         f->params[i].name->text, f->name->text);
-            diag_help(e->p->diags, "give a default, an @newt.instance, or -D %s=VALUE", f->params[i].name->text);
+            diag_help(e->p->diags, "give a default, an @newt.instance, or -D %s=VALUE",
+                      f->params[i].name->text);
         } else {
-            diag_report(e->p->diags, DIAG_BAD_CALL, f->params[i].span, "parameter '%s' of kernel '%s' has no type",
-                        f->params[i].name->text, f->name->text);
+            diag_report(e->p->diags, DIAG_BAD_CALL, f->params[i].span,
+                        "parameter '%s' of kernel '%s' has no type", f->params[i].name->text,
+                        f->name->text);
             diag_help(e->p->diags, "annotate it, or give its type with --signature");
         }
     }
@@ -230,7 +242,8 @@ typedef struct Facts {
 
 static void add_fact(Facts *facts, const Function *f, uint32_t at, const char *word, int64_t n)
 {
-    buf_printf(&facts->name, "%s%s:%s%d", facts->name.len ? " " : "", f->params[at].name->text, word, (int)n);
+    buf_printf(&facts->name, "%s%s:%s%d", facts->name.len ? " " : "", f->params[at].name->text,
+               word, (int)n);
 }
 
 static ParamBinding *copy_params(Enumerate *e, const Function *f, const ParamBinding *params)
@@ -255,8 +268,12 @@ static int64_t wide_elements(const ParamBinding *params, uint32_t count)
 // Integers that decide where memory is touched are multiples of a wide access: strides and bounds.
 static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
 {
-    const Variant plain = { .function = f, .params = s->params, .num_warps = (uint16_t)s->num_warps,
-                            .num_stages = (uint16_t)s->num_stages, .index64 = e->opt->index64, .instance_name = s->name };
+    const Variant plain = { .function = f,
+                            .params = s->params,
+                            .num_warps = (uint16_t)s->num_warps,
+                            .num_stages = (uint16_t)s->num_stages,
+                            .index64 = e->opt->index64,
+                            .instance_name = s->name };
     IrFunc *fn = lower_kernel(e->p, &plain, e->p->arena);
     if (!fn)
         return;
@@ -266,7 +283,8 @@ static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, cons
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const uint32_t at = fn->params[i].source_index;
         ParamBinding *b = &facts->params[at];
-        if (!reached[i] || n == 1 || b->type->kind != TYPE_SCALAR || !type_is_int(b->type) || b->divisor % n == 0)
+        if (!reached[i] || n == 1 || b->type->kind != TYPE_SCALAR || !type_is_int(b->type) ||
+            b->divisor % n == 0)
             continue;
         b->divisor = n;
         b->assumed = true;
@@ -289,7 +307,8 @@ static void assume_alignment(Facts *facts, const Function *f)
 
 static bool fact_error(Enumerate *e, const char *item, size_t len, const char *why)
 {
-    diag_report(e->p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 }, "--specialize: '%.*s' %s", (int)len, item, why);
+    diag_report(e->p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 }, "--specialize: '%.*s' %s", (int)len,
+                item, why);
     diag_help(e->p->diags, "write facts as 'x:align16 n:div16 stride:1'");
     return false;
 }
@@ -338,16 +357,19 @@ static bool assume_list(Enumerate *e, const Function *f, const char *list, Facts
     return ok;
 }
 
-static void add_variant(Enumerate *e, KernelUnit *unit, const Settings *s, ParamBinding *params, const char *name)
+static void add_variant(Enumerate *e, KernelUnit *unit, const Settings *s, ParamBinding *params,
+                        const char *name)
 {
     uint32_t n = unit->variant_count++;
     unit->variant_names[n] = name;
-    unit->variants[n] = (Variant){ .function = unit->function,
-                                   .params = params,
-                                   .num_warps = (uint16_t)(e->opt->num_warps ? e->opt->num_warps : (unsigned)s->num_warps),
-                                   .num_stages = (uint16_t)(e->opt->num_stages ? e->opt->num_stages : (unsigned)s->num_stages),
-                                   .index64 = e->opt->index64,
-                                   .instance_name = unit->c_name };
+    unit->variants[n] = (Variant){
+        .function = unit->function,
+        .params = params,
+        .num_warps = (uint16_t)(e->opt->num_warps ? e->opt->num_warps : (unsigned)s->num_warps),
+        .num_stages = (uint16_t)(e->opt->num_stages ? e->opt->num_stages : (unsigned)s->num_stages),
+        .index64 = e->opt->index64,
+        .instance_name = unit->c_name
+    };
 }
 
 // The facts of a signature's hints, named; the generic variant forgets them.
@@ -379,7 +401,8 @@ static bool make_variants(Enumerate *e, KernelUnit *unit, const Settings *s)
             ok = assume_list(e, f, how, &facts);
     }
     if (facts.name.len)
-        add_variant(e, unit, s, facts.params, arena_strndup(e->p->arena, facts.name.at, facts.name.len));
+        add_variant(e, unit, s, facts.params,
+                    arena_strndup(e->p->arena, facts.name.at, facts.name.len));
     buf_free(&facts.name);
     for (uint32_t i = 0; i < f->param_count; i++) {
         ParamBinding *b = &s->params[i];
@@ -398,10 +421,12 @@ static bool make_variants(Enumerate *e, KernelUnit *unit, const Settings *s)
 static const AstNode *parse_grid(Enumerate *e, const char *text)
 {
     const SourceFile *file = source_add(e->p->sources, "--grid", text, strlen(text));
-    AstModule *m = file ? parse_file(e->p->arena, e->p->syms, e->p->sources, file, e->p->diags) : NULL;
+    AstModule *m =
+        file ? parse_file(e->p->arena, e->p->syms, e->p->sources, file, e->p->diags) : NULL;
     if (!m || m->body.len != 1 || m->body.at[0]->kind != AST_EXPR_STMT) {
         if (file && m && diag_error_count(e->p->diags) == 0)
-            diag_report(e->p->diags, DIAG_SYNTAX, (Span){ file->base, file->base + file->len }, "--grid takes one expression");
+            diag_report(e->p->diags, DIAG_SYNTAX, (Span){ file->base, file->base + file->len },
+                        "--grid takes one expression");
         return NULL;
     }
     return ast_expr(m->body.at[0])->value;
@@ -430,7 +455,8 @@ static bool export_name(Enumerate *e, const Function *f, Settings *s)
     if (c.kind == CONST_STR)
         s->name = arena_strndup(e->p->arena, c.v.s.at, c.v.s.len);
     else if (c.kind != CONST_ERROR && c.kind != CONST_NONE)
-        diag_report(e->p->diags, DIAG_TYPE_MISMATCH, f->export_name->span, "a kernel's name must be a string");
+        diag_report(e->p->diags, DIAG_TYPE_MISMATCH, f->export_name->span,
+                    "a kernel's name must be a string");
     return c.kind == CONST_STR || c.kind == CONST_NONE;
 }
 
@@ -440,7 +466,8 @@ static bool check_warps(Enumerate *e, const Function *f, const Settings *s)
     if (warps >= 1 && warps <= 32 && (warps & (warps - 1)) == 0)
         return true;
     Span span = f->num_warps && !e->opt->num_warps ? f->num_warps->span : f->def->name_span;
-    diag_report(e->p->diags, DIAG_BAD_VALUE, span, "num_warps is %d, not a power of two from 1 to 32", (int)warps);
+    diag_report(e->p->diags, DIAG_BAD_VALUE, span,
+                "num_warps is %d, not a power of two from 1 to 32", (int)warps);
     return false;
 }
 
@@ -448,20 +475,23 @@ static bool is_identifier(const char *name)
 {
     bool ok = *name && (*name < '0' || *name > '9');
     for (; *name && ok; name++)
-        ok = *name == '_' || (*name >= '0' && *name <= '9') || ((*name | 0x20) >= 'a' && (*name | 0x20) <= 'z');
+        ok = *name == '_' || (*name >= '0' && *name <= '9') ||
+             ((*name | 0x20) >= 'a' && (*name | 0x20) <= 'z');
     return ok;
 }
 
 static bool check_name(Enumerate *e, const Function *f, const char *name)
 {
     if (!is_identifier(name)) {
-        diag_report(e->p->diags, DIAG_BAD_VALUE, f->def->name_span, "'%s' cannot be the name of a C function", name);
+        diag_report(e->p->diags, DIAG_BAD_VALUE, f->def->name_span,
+                    "'%s' cannot be the name of a C function", name);
         return false;
     }
     for (uint32_t i = 0; i < e->out->len; i++) {
         if (strcmp(e->out->at[i].c_name, name) != 0)
             continue;
-        diag_report(e->p->diags, DIAG_BAD_VALUE, f->def->name_span, "two kernels are exported as '%s'", name);
+        diag_report(e->p->diags, DIAG_BAD_VALUE, f->def->name_span,
+                    "two kernels are exported as '%s'", name);
         diag_note(e->p->diags, e->out->at[i].function->def->name_span, "the other one");
         diag_help(e->p->diags, "give each instance a name=\"...\"");
         return false;
@@ -473,10 +503,13 @@ static bool add_unit(Enumerate *e, Function *f, const AstCall *instance)
 {
     Settings s = { .num_warps = 4, .num_stages = 3 };
     s.params = ARENA_NEW_N(e->p->arena, ParamBinding, f->param_count);
-    if (!export_name(e, f, &s) || !want_count(e, f->module, f->num_warps, "num_warps", 32, &s.num_warps) ||
-        !want_count(e, f->module, f->num_stages, "num_stages", 8, &s.num_stages) || !lower_bind_params(e->p, f, s.params))
+    if (!export_name(e, f, &s) ||
+        !want_count(e, f->module, f->num_warps, "num_warps", 32, &s.num_warps) ||
+        !want_count(e, f->module, f->num_stages, "num_stages", 8, &s.num_stages) ||
+        !lower_bind_params(e->p, f, s.params))
         return false;
-    if (e->opt->signature && e->opt->kernel_count == 1 && !lower_apply_signature(e->p, f, e->opt->signature, s.params))
+    if (e->opt->signature && e->opt->kernel_count == 1 &&
+        !lower_apply_signature(e->p, f, e->opt->signature, s.params))
         return false;
     if (!apply_config(e, f, &s) || (instance && !apply_instance(e, f, instance, &s)))
         return false;
@@ -494,7 +527,8 @@ static bool add_unit(Enumerate *e, Function *f, const AstCall *instance)
 static bool add_function(Enumerate *e, Function *f)
 {
     if (f->kind == FUNC_TILE) {
-        diag_report(e->p->diags, DIAG_UNSUPPORTED, f->def->name_span, "tile kernels are not compiled by this version yet");
+        diag_report(e->p->diags, DIAG_UNSUPPORTED, f->def->name_span,
+                    "tile kernels are not compiled by this version yet");
         return false;
     }
     if (!f->instances.len)
@@ -510,7 +544,8 @@ bool lower_enumerate(Program *p, Module *m, const VariantOptions *opt, KernelUni
     Enumerate e = { .p = p, .m = m, .opt = opt, .out = out };
     bool ok = define_constants(&e);
     if (opt->signature && opt->kernel_count != 1) {
-        diag_report(p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 }, "--signature needs exactly one --kernel");
+        diag_report(p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 },
+                    "--signature needs exactly one --kernel");
         return false;
     }
     for (uint32_t i = 0; i < opt->kernel_count; i++) {

@@ -9,12 +9,14 @@
 #include "lower/lower.h"
 
 typedef struct VariantOptions {
-    const char *const *kernels;   ///< only these functions (at least one names a plain jit function); none: all kernels
+    const char *const *kernels;  ///< only these functions (at least one names a plain jit
+                                 ///< function); none: all kernels
     uint32_t kernel_count;
-    const char *signature;        ///< Triton's syntax, for the one kernel named; or NULL
-    const char *grid;             ///< newt expression over the kernel's parameters, for a kernel without grid=; or NULL
-    const char *specialize;       ///< "auto" (also NULL), "none", or "x:align16 n:div16 stride:1"
-    const char *const *defines;   ///< "NAME=VALUE", VALUE a newt literal
+    const char *signature;   ///< Triton's syntax, for the one kernel named; or NULL
+    const char *grid;        ///< newt expression over the kernel's parameters, for a kernel without
+                             ///< grid=; or NULL
+    const char *specialize;  ///< "auto" (also NULL), "none", or "x:align16 n:div16 stride:1"
+    const char *const *defines;  ///< "NAME=VALUE", VALUE a newt literal
     uint32_t define_count;
     bool index64;
     unsigned num_warps, num_stages;  ///< 0: the kernel's own
@@ -22,11 +24,11 @@ typedef struct VariantOptions {
 
 typedef struct KernelUnit {
     const Function *function;
-    const char *c_name;           ///< exported C name
-    Variant *variants;            ///< most special first; the last is generic
-    const char **variant_names;   ///< "x:align16 y:align16", "generic"
+    const char *c_name;          ///< exported C name
+    Variant *variants;           ///< most special first; the last is generic
+    const char **variant_names;  ///< "x:align16 y:align16", "generic"
     uint32_t variant_count;
-    IrFunc *grid;                 ///< NULL: the caller gives the grid
+    IrFunc *grid;  ///< NULL: the caller gives the grid
 } KernelUnit;
 
 typedef VEC(KernelUnit) KernelUnitVec;
@@ -35,7 +37,8 @@ typedef KernelUnitVec KernelUnits;
 /// Fills `out`. False after reporting why a kernel cannot be compiled as asked.
 bool lower_enumerate(Program *p, Module *m, const VariantOptions *opt, KernelUnits *out);
 
-/// Marks the parameters (arguments of the body) that flow into addresses or into the bounds of masks.
+/// Marks the parameters (arguments of the body) that flow into addresses or into the bounds of
+/// masks.
 void lower_reach_addresses(IrFunc *fn, Arena *a, bool *params);
 
 #endif

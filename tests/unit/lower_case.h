@@ -20,7 +20,9 @@ typedef struct LowerCase {
 } LowerCase;
 
 /// What stands in front of the kernels of the cases: two lines.
-#define LOWER_HEAD "import newt.language as nl\nfrom newt.language import ptr, const, int8, int32, uint32, int64, float16, float32, constexpr\n"
+#define LOWER_HEAD                                                                            \
+    "import newt.language as nl\nfrom newt.language import ptr, const, int8, int32, uint32, " \
+    "int64, float16, float32, constexpr\n"
 
 /// Resolves and enumerates; false when something was reported as an error.
 static inline bool lower_case_begin(LowerCase *c, const char *source, const VariantOptions *opt)
@@ -33,7 +35,8 @@ static inline bool lower_case_begin(LowerCase *c, const char *source, const Vari
                             .types = type_table_new(&c->arena),
                             .sources = &c->sources,
                             .diags = &c->diags };
-    Module *m = resolve_program(&c->program, source_add(&c->sources, "t.newt", source, strlen(source)));
+    Module *m =
+        resolve_program(&c->program, source_add(&c->sources, "t.newt", source, strlen(source)));
     if (diag_error_count(&c->diags))
         return false;
     return lower_enumerate(&c->program, m, opt, &c->units) && diag_error_count(&c->diags) == 0;
@@ -58,7 +61,8 @@ static inline const char *lower_case_messages(LowerCase *c)
     Buf b = { 0 };
     for (uint32_t i = 0; i < c->diags.list.len; i++) {
         const Diag *d = c->diags.list.at[i];
-        buf_printf(&b, "%u: %s [%s]\n", source_pos(&c->sources, d->span.lo).line, d->text, diag_info[d->id].slug);
+        buf_printf(&b, "%u: %s [%s]\n", source_pos(&c->sources, d->span.lo).line, d->text,
+                   diag_info[d->id].slug);
         for (uint32_t k = 0; k < d->notes.len; k++) {
             const DiagNote *n = &d->notes.at[k];
             if (n->is_help)
@@ -76,7 +80,8 @@ static inline const char *lower_case_messages(LowerCase *c)
     lower_run_cases((group), (cases), sizeof(cases) / sizeof *(cases), sizeof *(cases), (check))
 
 /// Runs every row of `cases`, whose first member is its name, as a test of its own.
-static inline int lower_run_cases(const char *group, const void *cases, size_t count, size_t size, void (*check)(void **))
+static inline int lower_run_cases(const char *group, const void *cases, size_t count, size_t size,
+                                  void (*check)(void **))
 {
     struct CMUnitTest tests[256];
 

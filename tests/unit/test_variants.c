@@ -1,33 +1,34 @@
-/// test_variants.c - which kernels, instances and variants a module gives, and the command line's say in it.
+/// test_variants.c - which kernels, instances and variants a module gives, and the command line's
+/// say in it.
 #include "lower_case.h"
 
-#define VADD \
-    LOWER_HEAD \
-    "SCALE = 2\n" \
-    "@newt.kernel(grid=lambda n, BLOCK: (nl.cdiv(n, BLOCK),), num_warps=8)\n" \
+#define VADD                                                                             \
+    LOWER_HEAD                                                                           \
+    "SCALE = 2\n"                                                                        \
+    "@newt.kernel(grid=lambda n, BLOCK: (nl.cdiv(n, BLOCK),), num_warps=8)\n"            \
     "def vadd(x: ptr[float32], out: ptr[float32], n: int32, BLOCK: constexpr = 1024):\n" \
-    "    o = nl.program_id(0) * BLOCK + nl.arange(0, BLOCK)\n" \
+    "    o = nl.program_id(0) * BLOCK + nl.arange(0, BLOCK)\n"                           \
     "    nl.store(out + o, nl.load(x + o, mask=o < n) * SCALE, mask=o < n)\n"
 
-#define TRITON \
-    "import triton\nimport triton.language as tl\n" \
-    "@triton.jit\n" \
+#define TRITON                                                   \
+    "import triton\nimport triton.language as tl\n"              \
+    "@triton.jit\n"                                              \
     "def copy(x, out, n, stride, B: tl.constexpr, bias=None):\n" \
-    "    o = tl.arange(0, B) * stride\n" \
+    "    o = tl.arange(0, B) * stride\n"                         \
     "    tl.store(out + o, tl.load(x + o, mask=o < n), mask=o < n)\n"
 
-#define INSTANCES \
-    LOWER_HEAD \
-    "@newt.instance(T=float16, name='scale_h')\n" \
-    "@newt.instance(T=float32, B=8, num_warps=2, name='scale_f')\n" \
-    "@newt.kernel\n" \
+#define INSTANCES                                                                       \
+    LOWER_HEAD                                                                          \
+    "@newt.instance(T=float16, name='scale_h')\n"                                       \
+    "@newt.instance(T=float32, B=8, num_warps=2, name='scale_f')\n"                     \
+    "@newt.kernel\n"                                                                    \
     "def scale(x: ptr[T], n: nl.multiple[int32, 4], T: constexpr, B: constexpr = 4):\n" \
     "    nl.store(x + nl.arange(0, B), n)\n"
 
 typedef struct {
     const char *name, *source;
     VariantOptions opt;
-    const char *units;     // "c_name [variant] params; ..." a line
+    const char *units;  // "c_name [variant] params; ..." a line
     const char *messages;
 } Case;
 
@@ -84,7 +85,8 @@ static const Case cases[] = {
 };
 // clang-format on
 
-static void print_param(Buf *out, LowerCase *c, const Function *f, const ParamBinding *b, uint32_t i)
+static void print_param(Buf *out, LowerCase *c, const Function *f, const ParamBinding *b,
+                        uint32_t i)
 {
     buf_printf(out, " %s=", f->params[i].name->text);
     if (b->is_constexpr) {
@@ -108,7 +110,8 @@ static void check_units(void **state)
     for (uint32_t i = 0; i < c.units.len; i++) {
         const KernelUnit *u = &c.units.at[i];
         for (uint32_t v = 0; v < u->variant_count; v++) {
-            buf_printf(&out, "%s [%s] warps=%u", u->c_name, u->variant_names[v], u->variants[v].num_warps);
+            buf_printf(&out, "%s [%s] warps=%u", u->c_name, u->variant_names[v],
+                       u->variants[v].num_warps);
             for (uint32_t k = 0; k < u->function->param_count; k++)
                 print_param(&out, &c, u->function, &u->variants[v].params[k], k);
             buf_printf(&out, "%s\n", u->grid ? " grid" : "");
@@ -121,17 +124,18 @@ static void check_units(void **state)
     arena_free(&c.arena);
 }
 
-// language.md 2.16: an int32 product of program ids and arguments wraps, and does not with --index64.
+// language.md 2.16: an int32 product of program ids and arguments wraps, and does not with
+// --index64.
 static void index64_widens_ids_and_arguments(void **state)
 {
     (void)state;
-    static const char source[] = LOWER_HEAD
-        "@newt.kernel(num_warps=1, num_stages=1)\n"
-        "def k(out: ptr[int64], stride: int32):\n"
-        "    b = nl.program_id(0) + 319\n"
-        "    nl.store(out, b * stride)\n";
+    static const char source[] = LOWER_HEAD "@newt.kernel(num_warps=1, num_stages=1)\n"
+                                            "def k(out: ptr[int64], stride: int32):\n"
+                                            "    b = nl.program_id(0) + 319\n"
+                                            "    nl.store(out, b * stride)\n";
     LowerCase c;
-    assert_true(lower_case_begin(&c, source, &(VariantOptions){ .specialize = "none", .index64 = true }));
+    assert_true(
+        lower_case_begin(&c, source, &(VariantOptions){ .specialize = "none", .index64 = true }));
     assert_string_equal(lower_case_ir(&c, &c.units.at[0].variants[0]),
                         "func @k(%out.0: *i64, %stride.1: i32) num_warps=1 num_stages=1 index64 {\n"
                         "    %stride.2 = cast %stride.1 : i64\n"
@@ -150,15 +154,15 @@ static void index64_widens_ids_and_arguments(void **state)
 static void index64_widens_carried_variables(void **state)
 {
     (void)state;
-    static const char source[] = LOWER_HEAD
-        "@newt.kernel(num_warps=1, num_stages=1)\n"
-        "def k(p: ptr[int32], n: int32):\n"
-        "    a = nl.load(p)\n"
-        "    for i in range(n):\n"
-        "        a += i\n"
-        "    nl.store(p + a, 1)\n";
+    static const char source[] = LOWER_HEAD "@newt.kernel(num_warps=1, num_stages=1)\n"
+                                            "def k(p: ptr[int32], n: int32):\n"
+                                            "    a = nl.load(p)\n"
+                                            "    for i in range(n):\n"
+                                            "        a += i\n"
+                                            "    nl.store(p + a, 1)\n";
     LowerCase c;
-    assert_true(lower_case_begin(&c, source, &(VariantOptions){ .specialize = "none", .index64 = true }));
+    assert_true(
+        lower_case_begin(&c, source, &(VariantOptions){ .specialize = "none", .index64 = true }));
     const char *ir = lower_case_ir(&c, &c.units.at[0].variants[0]);
     assert_string_equal(lower_case_messages(&c), "");
     assert_non_null(strstr(ir, " : i64 (%i."));
@@ -173,13 +177,15 @@ static void grid_is_a_function_of_int64(void **state)
     Buf out = { 0 };
     assert_true(ir_verify(c.units.at[0].grid, &c.diags));
     ir_print(c.units.at[0].grid, NULL, &out);
-    assert_string_equal(out.at, "func @vadd_grid(%x.0: *fp32, %out.1: *fp32, %n.2: i64) num_warps=4 num_stages=1 {\n"
-                                "    %3 = const 1024 : i64\n"
-                                "    %4 = cdiv %n.2, %3 : i64\n"
-                                "    %5 = const 1 : i64\n"
-                                "    %6 = const 1 : i64\n"
-                                "    return %4, %5, %6\n"
-                                "}\n");
+    assert_string_equal(
+        out.at,
+        "func @vadd_grid(%x.0: *fp32, %out.1: *fp32, %n.2: i64) num_warps=4 num_stages=1 {\n"
+        "    %3 = const 1024 : i64\n"
+        "    %4 = cdiv %n.2, %3 : i64\n"
+        "    %5 = const 1 : i64\n"
+        "    %6 = const 1 : i64\n"
+        "    return %4, %5, %6\n"
+        "}\n");
     buf_free(&out);
     arena_free(&c.arena);
 }
@@ -191,5 +197,6 @@ int main(void)
         cmocka_unit_test(index64_widens_carried_variables),
         cmocka_unit_test(grid_is_a_function_of_int64),
     };
-    return LOWER_RUN_CASES("variants", cases, check_units) + cmocka_run_group_tests_name("variants_alone", alone, NULL, NULL);
+    return LOWER_RUN_CASES("variants", cases, check_units) +
+           cmocka_run_group_tests_name("variants_alone", alone, NULL, NULL);
 }
