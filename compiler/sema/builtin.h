@@ -9,7 +9,8 @@
 #include "sema/constval.h"
 #include "sema/typerule.h"
 
-// ORDER builtins.def, ops.def: the rows give the numbers; BUILTIN_OP_<ID> - BUILTIN_OP_CONST is the IrCode.
+// ORDER builtins.def, ops.def: the rows give the numbers; BUILTIN_OP_<ID> - BUILTIN_OP_CONST is the
+// IrCode.
 typedef enum BuiltinId {
 #define BUILTIN(ID, names, spaces, use, signature, later, doc) BUILTIN_##ID,
 #include "builtins.def"
@@ -32,13 +33,14 @@ typedef enum {
     USE_DTYPE_METHOD,  ///< only dtype.name()
     USE_ANNOTATION,
     USE_DECORATOR,
-    USE_DTYPE          ///< a dtype that no target has
+    USE_DTYPE  ///< a dtype that no target has
 } BuiltinUse;
 
 typedef struct BuiltinParam {
     Sym name;
     bool has_default;
-    bool variadic;       ///< `*name`: BoundArgs holds a VAL_TUPLE of what was left; those after are keyword-only
+    bool variadic;  ///< `*name`: BoundArgs holds a VAL_TUPLE of what was left; those after are
+                    ///< keyword-only
     ConstVal default_value;
 } BuiltinParam;
 
@@ -58,18 +60,19 @@ typedef struct Builtin {
 typedef struct Namespace {
     const struct Module *module;  ///< NULL: a builtin space
     BuiltinSpace space;
-    const char *name;             ///< "newt.language.math"; a module's name
+    const char *name;  ///< "newt.language.math"; a module's name
 } Namespace;
 
 typedef struct BuiltinTable BuiltinTable;
 
 BuiltinTable *builtin_table_new(Arena *a, SymTable *syms, TypeTable *types);
 
-/// What `name` means in a space: CONST_BUILTIN or CONST_ANNOTATION (ref is the Builtin), CONST_DTYPE,
-/// CONST_NAMESPACE (ref is a Namespace), a constant, or CONST_ERROR for none. In SPACE_BARE the
-/// names of SPACE_LANG count too.
+/// What `name` means in a space: CONST_BUILTIN or CONST_ANNOTATION (ref is the Builtin),
+/// CONST_DTYPE, CONST_NAMESPACE (ref is a Namespace), a constant, or CONST_ERROR for none. In
+/// SPACE_BARE the names of SPACE_LANG count too.
 ConstVal builtin_find(const BuiltinTable *t, BuiltinSpace space, Sym name);
-/// A space by its path from `import`: "newt.language", "triton.language.extra.cuda.libdevice". Or NULL.
+/// A space by its path from `import`: "newt.language", "triton.language.extra.cuda.libdevice". Or
+/// NULL.
 const Namespace *builtin_find_space(const BuiltinTable *t, const char *path);
 /// `x.name(...)` on a block or scalar, or of a dtype when `of_dtype`. NULL for none.
 const Builtin *builtin_find_method(const BuiltinTable *t, Sym name, bool of_dtype);

@@ -1,7 +1,7 @@
 /// module.h - the program as resolve leaves it: modules, functions, parameters, constants.
 ///
-/// Resolve runs once per file: it loads imports, binds every module-level name, recognises decorators,
-/// splits parameters, and reports names that nothing defines, wherever they stand. It
+/// Resolve runs once per file: it loads imports, binds every module-level name, recognises
+/// decorators, splits parameters, and reports names that nothing defines, wherever they stand. It
 /// evaluates nothing: expressions of decorators, defaults, annotations and constants stay AST, and
 /// lower/ evaluates them (lower_const_expr) when a variant needs them.
 #ifndef NEWT_SEMA_MODULE_H
@@ -15,14 +15,13 @@ typedef struct Function Function;
 
 typedef struct Param {
     Sym name;
-    const AstNode *annotation;    ///< NULL: none; resolve has stripped nothing
-    const AstNode *default_value; ///< NULL: none
-    bool is_constexpr;            ///< annotated nl.constexpr
+    const AstNode *annotation;     ///< NULL: none; resolve has stripped nothing
+    const AstNode *default_value;  ///< NULL: none
+    bool is_constexpr;             ///< annotated nl.constexpr
     Span span;
 } Param;
 
 typedef enum { FUNC_JIT, FUNC_KERNEL, FUNC_TILE, FUNC_CONSTEXPR } FuncKind;
-
 
 struct Function {
     Sym name;
@@ -33,10 +32,10 @@ struct Function {
     uint32_t param_count;
     /* decorator arguments, NULL when absent */
     const AstNode *grid, *num_warps, *num_stages, *export_name, *alias;
-    VEC(const AstCall *) instances;   ///< @newt.instance(...), in source order
-    VEC(const AstCall *) examples;    ///< @newt.example(...)
+    VEC(const AstCall *) instances;  ///< @newt.instance(...), in source order
+    VEC(const AstCall *) examples;   ///< @newt.example(...)
     const AstCall *autotune, *heuristics;
-    const char *doc;                  ///< docstring without its indentation, or NULL
+    const char *doc;  ///< docstring without its indentation, or NULL
 };
 
 typedef enum {
@@ -50,33 +49,37 @@ typedef struct Decl {
     Sym name;
     DeclKind kind;
     Span span;
-    Module *module;               ///< the module that defines it (not the one that imports it)
-    const AstNode *expr;          ///< CONSTANT: its expression
-    const AstNode *annotation;    ///< CONSTANT: or NULL
-    ConstVal value;               ///< CONSTANT: after lower_const_decl; the others from the beginning
-    enum { DECL_UNTOUCHED, DECL_RUNNING, DECL_READY } state;  ///< RUNNING met again is a cycle of constants
+    Module *module;             ///< the module that defines it (not the one that imports it)
+    const AstNode *expr;        ///< CONSTANT: its expression
+    const AstNode *annotation;  ///< CONSTANT: or NULL
+    ConstVal value;             ///< CONSTANT: after lower_const_decl; the others from the beginning
+    enum {
+        DECL_UNTOUCHED,
+        DECL_RUNNING,
+        DECL_READY
+    } state;  ///< RUNNING met again is a cycle of constants
 } Decl;
 
 struct Module {
     const char *path;
     Sym name;
     const AstModule *ast;
-    Namespace space;              ///< what `import` of it binds
-    VEC(Decl *) decls;            ///< in source order; imported ones are the very Decls of their module
-    VEC(Sym) names;               ///< names[i] is what decls[i] is called here (`import ... as`)
-    struct SymMap *index;         ///< name -> position in decls
-    VEC(Function *) functions;    ///< defined here
-    bool loading;                 ///< its imports are being read: an import of it now is a cycle
+    Namespace space;          ///< what `import` of it binds
+    VEC(Decl *) decls;        ///< in source order; imported ones are the very Decls of their module
+    VEC(Sym) names;           ///< names[i] is what decls[i] is called here (`import ... as`)
+    struct ModuleMap *index;  ///< name -> position in decls
+    VEC(Function *) functions;  ///< defined here
+    bool loading;               ///< its imports are being read: an import of it now is a cycle
 };
 
 typedef struct Program {
     Arena *arena;
     SymTable *syms;
     TypeTable *types;
-    BuiltinTable *builtins;       ///< made by resolve_program when NULL
+    BuiltinTable *builtins;  ///< made by resolve_program when NULL
     SourceMap *sources;
     DiagSink *diags;
-    VEC(Module *) modules;        ///< the compiled file first, then imports in the order met
+    VEC(Module *) modules;  ///< the compiled file first, then imports in the order met
     const char *const *import_dirs;
     uint32_t import_dir_count;
     bool no_stdlib;
@@ -89,15 +92,19 @@ Decl *module_find(const Module *m, Sym name);
 
 /// What a name means where no local variable hides it.
 typedef struct Binding {
-    Decl *decl;      ///< a declaration of the program: when its state is not DECL_READY, evaluate it first
-    ConstVal value;  ///< a builtin's value, or the declaration's when it is ready; CONST_ERROR otherwise
+    Decl *decl;  ///< a declaration of the program: when its state is not DECL_READY, evaluate it
+                 ///< first
+    ConstVal
+        value;  ///< a builtin's value, or the declaration's when it is ready; CONST_ERROR otherwise
 } Binding;
 
 /// Looks `name` up at module level of `m`, then among the builtins. False: nothing defines it.
 bool resolve_name(const Program *p, const Module *m, Sym name, Binding *out);
 /// The same for `ns.name`.
 bool resolve_member(const Program *p, const Namespace *ns, Sym name, Binding *out);
-/// Reports `undefined-name` for `name` in `m` (or, with `ns`, as its member) with the nearest name there is.
-void resolve_report_undefined(const Program *p, const Module *m, const Namespace *ns, Sym name, Span span);
+/// Reports `undefined-name` for `name` in `m` (or, with `ns`, as its member) with the nearest name
+/// there is.
+void resolve_report_undefined(const Program *p, const Module *m, const Namespace *ns, Sym name,
+                              Span span);
 
 #endif

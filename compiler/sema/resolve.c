@@ -8,42 +8,7 @@
 #include "support/fs.h"
 #include <string.h>
 
-uint32_t symmap_get(const SymMap *m, Sym key)
-{
-    if (m->cap == 0)
-        return UINT32_MAX;
-    uint32_t at = key->hash & (m->cap - 1);
-    while (m->keys[at] && m->keys[at] != key)
-        at = (at + 1) & (m->cap - 1);
-    return m->keys[at] ? m->values[at] : UINT32_MAX;
-}
-
-void symmap_put(SymMap *m, Sym key, uint32_t value)
-{
-    if (m->count * 2 >= m->cap) {
-        SymMap grown = { .arena = m->arena, .cap = m->cap ? m->cap * 2 : 16 };
-        grown.keys = ARENA_NEW_N(m->arena, Sym, grown.cap);
-        grown.values = ARENA_NEW_N(m->arena, uint32_t, grown.cap);
-        for (uint32_t i = 0; i < m->cap; i++)
-            if (m->keys[i])
-                symmap_put(&grown, m->keys[i], m->values[i]);
-        *m = grown;
-    }
-    uint32_t at = key->hash & (m->cap - 1);
-    while (m->keys[at] && m->keys[at] != key)
-        at = (at + 1) & (m->cap - 1);
-    m->count += m->keys[at] == NULL;
-    m->keys[at] = key;
-    m->values[at] = value;
-}
-
 // ---- declarations ---------------------------------------------------------------------------
-
-Decl *module_find(const Module *m, Sym name)
-{
-    uint32_t i = symmap_get(m->index, name);
-    return i == UINT32_MAX ? NULL : m->decls.at[i];
-}
 
 Decl *resolve_make_decl(Program *p, Module *m, Sym name, DeclKind kind, Span span)
 {
@@ -73,7 +38,7 @@ void resolve_declare(Program *p, Module *m, Sym name, Decl *decl, Span span)
     }
     if (before)
         return;
-    symmap_put(m->index, name, m->decls.len);
+    module_map_put(m->index, name, m->decls.len);
     VEC_PUSH(p->arena, &m->decls, decl);
     VEC_PUSH(p->arena, &m->names, name);
 }
@@ -147,7 +112,7 @@ Module *resolve_module(Program *p, const SourceFile *file, Sym name)
     m->path = file->path;
     m->name = name;
     m->space = (Namespace){ .module = m, .name = name->text };
-    m->index = ARENA_NEW(p->arena, SymMap);
+    m->index = ARENA_NEW(p->arena, ModuleMap);
     m->index->arena = p->arena;
     m->loading = true;
     VEC_PUSH(p->arena, &p->modules, m);

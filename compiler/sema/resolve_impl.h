@@ -4,19 +4,19 @@
 #include "sema/module.h"
 
 /// Names to numbers; grows, never shrinks.
-typedef struct SymMap {
+typedef struct ModuleMap {
     Arena *arena;
     Sym *keys;
     uint32_t *values;
     uint32_t count, cap;
-} SymMap;
+} ModuleMap;
 
 /// The number of `key`, or UINT32_MAX.
-uint32_t symmap_get(const SymMap *m, Sym key);
-void symmap_put(SymMap *m, Sym key, uint32_t value);
-static inline bool symmap_has(const SymMap *m, Sym key)
+uint32_t module_map_get(const ModuleMap *m, Sym key);
+void module_map_put(ModuleMap *m, Sym key, uint32_t value);
+static inline bool module_map_has(const ModuleMap *m, Sym key)
 {
-    return symmap_get(m, key) != UINT32_MAX;
+    return module_map_get(m, key) != UINT32_MAX;
 }
 
 /// Parses and resolves one file as a module of the program (resolve.c).

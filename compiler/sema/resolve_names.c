@@ -8,8 +8,8 @@
 typedef struct NameCheck {
     const Program *program;
     const Module *module;
-    SymMap locals, reported;
-    SymMap augmented;  // names that only `+=` and its like assign
+    ModuleMap locals, reported;
+    ModuleMap augmented;  // names that only `+=` and its like assign
 } NameCheck;
 
 // ---- what a function assigns ----------------------------------------------------------------
@@ -17,7 +17,7 @@ typedef struct NameCheck {
 static void add_target(NameCheck *c, const AstNode *target)
 {
     if (target->kind == AST_NAME) {
-        symmap_put(&c->locals, ast_name(target)->name, 1);
+        module_map_put(&c->locals, ast_name(target)->name, 1);
     } else if (target->kind == AST_TUPLE || target->kind == AST_LIST) {
         AstNodes items =
             target->kind == AST_TUPLE ? ast_tuple(target)->items : ast_list(target)->items;
@@ -32,7 +32,7 @@ static void add_params(NameCheck *c, AstNodes params)
 {
     for (uint32_t i = 0; i < params.len; i++)
         if (params.at[i]->kind == AST_PARAM)
-            symmap_put(&c->locals, ast_param(params.at[i])->name, 1);
+            module_map_put(&c->locals, ast_param(params.at[i])->name, 1);
 }
 
 static bool collect_assigned(const AstNode *n, void *ctx)
@@ -58,9 +58,9 @@ static bool collect_augmented(const AstNode *n, void *ctx)
     if (n->kind != AST_AUG_ASSIGN || ast_aug_assign(n)->target->kind != AST_NAME)
         return true;
     Sym name = ast_name(ast_aug_assign(n)->target)->name;
-    if (symmap_has(&c->locals, name) || symmap_has(&c->augmented, name))
+    if (module_map_has(&c->locals, name) || module_map_has(&c->augmented, name))
         return true;
-    symmap_put(&c->augmented, name, 1);
+    module_map_put(&c->augmented, name, 1);
     diag_report(c->program->diags, DIAG_UNDEFINED_NAME, n->span,
                 "'%s' is read by '%s=' before it is assigned", name->text,
                 ast_binary_text[ast_aug_assign(n)->op]);
@@ -73,7 +73,7 @@ static bool collect_sizes(const AstNode *n, void *ctx)
     NameCheck *c = ctx;
     if (n->kind == AST_STRING && ast_string(n)->value.len) {
         Str s = ast_string(n)->value;
-        symmap_put(&c->locals, sym_intern(c->program->syms, s.at, s.len), 1);
+        module_map_put(&c->locals, sym_intern(c->program->syms, s.at, s.len), 1);
     }
     return true;
 }
@@ -82,17 +82,17 @@ static bool collect_sizes(const AstNode *n, void *ctx)
 
 static bool is_local(const NameCheck *c, Sym name)
 {
-    return symmap_has(&c->locals, name) || symmap_has(&c->augmented, name);
+    return module_map_has(&c->locals, name) || module_map_has(&c->augmented, name);
 }
 
 static void check_name(NameCheck *c, const AstNode *n)
 {
     Sym name = ast_name(n)->name;
     Binding b;
-    if (is_local(c, name) || symmap_has(&c->reported, name) ||
+    if (is_local(c, name) || module_map_has(&c->reported, name) ||
         resolve_name(c->program, c->module, name, &b))
         return;
-    symmap_put(&c->reported, name, 1);
+    module_map_put(&c->reported, name, 1);
     resolve_report_undefined(c->program, c->module, NULL, name, n->span);
 }
 

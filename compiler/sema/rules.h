@@ -13,18 +13,18 @@
 
 typedef enum RuleReason {
     RULE_OK,
-    RULE_NEEDS_FLOAT,       ///< operand `at` is no float
-    RULE_NEEDS_INT,         ///< operand `at` is no integer (or bool)
-    RULE_NEEDS_32_OR_64,    ///< operand `at` is an integer of another width
-    RULE_FP8_WITH_INT,      ///< an fp8 beside an integer
-    RULE_SIGNEDNESS,        ///< / // % of a signed and an unsigned integer
-    RULE_LITERAL_RANGE,     ///< literal `at` does not fit the integer type `operand`
-    RULE_LITERAL_NEGATIVE,  ///< literal `at` is negative, `operand` is unsigned
-    RULE_LITERAL_TOO_LARGE, ///< an integer literal outside [-2^63, 2^64)
-    RULE_LITERAL_NO_VALUE,  ///< a constant that is no number (str, dtype, None ...)
-    RULE_CAST_POINTER,      ///< pointer to or from a type that holds no address
-    RULE_CAST_WIDTH,        ///< bitcast between different widths
-    RULE_CAST_ROUNDING,     ///< a rounding mode for a cast that does not narrow floats
+    RULE_NEEDS_FLOAT,        ///< operand `at` is no float
+    RULE_NEEDS_INT,          ///< operand `at` is no integer (or bool)
+    RULE_NEEDS_32_OR_64,     ///< operand `at` is an integer of another width
+    RULE_FP8_WITH_INT,       ///< an fp8 beside an integer
+    RULE_SIGNEDNESS,         ///< / // % of a signed and an unsigned integer
+    RULE_LITERAL_RANGE,      ///< literal `at` does not fit the integer type `operand`
+    RULE_LITERAL_NEGATIVE,   ///< literal `at` is negative, `operand` is unsigned
+    RULE_LITERAL_TOO_LARGE,  ///< an integer literal outside [-2^63, 2^64)
+    RULE_LITERAL_NO_VALUE,   ///< a constant that is no number (str, dtype, None ...)
+    RULE_CAST_POINTER,       ///< pointer to or from a type that holds no address
+    RULE_CAST_WIDTH,         ///< bitcast between different widths
+    RULE_CAST_ROUNDING,      ///< a rounding mode for a cast that does not narrow floats
     RULE_REASON_COUNT
 } RuleReason;
 
@@ -35,14 +35,14 @@ typedef struct RuleOperand {
 } RuleOperand;
 
 typedef struct RuleResult {
-    RuleReason why;           ///< RULE_OK, or the reason; `kind` is meaningless then
-    ScalarKind kind;          ///< element type of the result
-    ScalarKind operand;       ///< element type that operands are converted to first
-    uint8_t at;               ///< which operand is at fault
-    RuleOperand given[3];     ///< for the message
+    RuleReason why;        ///< RULE_OK, or the reason; `kind` is meaningless then
+    ScalarKind kind;       ///< element type of the result
+    ScalarKind operand;    ///< element type that operands are converted to first
+    uint8_t at;            ///< which operand is at fault
+    RuleOperand given[3];  ///< for the message
     uint8_t count;
-    bool wide_literal;        ///< warn: a float literal outside fp32's normal range became fp64
-    bool overflow_literal;    ///< warn: a finite float literal becomes inf in `operand`
+    bool wide_literal;      ///< warn: a float literal outside fp32's normal range became fp64
+    bool overflow_literal;  ///< warn: a finite float literal becomes inf in `operand`
 } RuleResult;
 
 static inline RuleOperand rule_typed(ScalarKind kind)
@@ -72,8 +72,16 @@ unsigned rule_arity(TypeRule rule);
 TypeRule rule_of_binary(AstBinaryOp op);
 
 typedef enum RuleReduce {
-    RULE_SUM, RULE_MAX, RULE_MAX_INDICES, RULE_ARG, RULE_CUMSUM, RULE_CUMPROD, RULE_BITS, RULE_SORT,
-    RULE_TOPK, RULE_HISTOGRAM
+    RULE_SUM,
+    RULE_MAX,
+    RULE_MAX_INDICES,
+    RULE_ARG,
+    RULE_CUMSUM,
+    RULE_CUMPROD,
+    RULE_BITS,
+    RULE_SORT,
+    RULE_TOPK,
+    RULE_HISTOGRAM
 } RuleReduce;  ///< MAX is min too, ARG argmax and argmin, BITS xor_sum and reduce_or
 
 /// Result element type of a reduction or scan (2.13); `operand` is the type it is computed in
@@ -100,12 +108,13 @@ typedef struct RuleShape {
     bool ok;
     unsigned rank;
     int32_t shape[TYPE_MAX_RANK];
-    unsigned axis;          ///< of the common shape, when refused
-    int32_t size[2];        ///< the sizes of the two there
-    bool lead;              ///< refused, but the second would fit with a new last axis: `y[:, None]`
+    unsigned axis;    ///< of the common shape, when refused
+    int32_t size[2];  ///< the sizes of the two there
+    bool lead;        ///< refused, but the second would fit with a new last axis: `y[:, None]`
 } RuleShape;
 
-/// Common shape of two types (rank 0 for scalars): missing leading axes are added, size 1 stretches.
+/// Common shape of two types (rank 0 for scalars): missing leading axes are added, size 1
+/// stretches.
 RuleShape rule_broadcast(const Type *a, const Type *b);
 /// May `from` become exactly `to`'s shape?
 RuleShape rule_broadcast_to(const Type *from, const Type *to);
@@ -113,7 +122,8 @@ RuleShape rule_broadcast_to(const Type *from, const Type *to);
 /// Reports why `r` was refused; `what` is the operator or function without quotes ("+", "exp").
 void rule_report(DiagSink *d, Span span, const char *what, const RuleResult *r);
 /// The same for a refused cast.
-void rule_report_cast(DiagSink *d, Span span, TypeTable *t, RuleReason why, const Type *from, const Type *to);
+void rule_report_cast(DiagSink *d, Span span, TypeTable *t, RuleReason why, const Type *from,
+                      const Type *to);
 /// The same for shapes. `names` are the operands as the user wrote them, or NULL.
 void rule_report_shapes(DiagSink *d, Span span, TypeTable *t, const RuleShape *r, const Type *a,
                         const Type *b);

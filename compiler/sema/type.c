@@ -1,4 +1,4 @@
-// type.c - the scalar table and the interning of types.
+// type.c - the interning of types. The scalar types are in scalar.c.
 //
 // A TypeTable keeps every type it made in one open-addressing table keyed by the type's contents;
 // asking twice gives the same address, so the rest of the compiler compares types with `==`.
@@ -6,14 +6,6 @@
 
 #include <assert.h>
 #include <string.h>
-
-const ScalarInfo scalar_info[SCALAR_COUNT] = {
-#define SCALAR(ID, name, long_name, sig, bits, cls, cuda, c, newt, ir) \
-    [SCALAR_##                                                         \
-        ID] = { name, long_name, sig, bits, ((bits) + 7) / 8, SCLASS_##cls, cuda, c, #newt, ir },
-#include "types.def"
-#undef SCALAR
-};
 
 struct TypeTable {
     Arena *arena;
@@ -192,12 +184,6 @@ static void print_shape(Buf *b, const Type *t)
     buf_putc(b, ')');
 }
 
-const char *scalar_text(ScalarKind k)
-{
-    const ScalarInfo *s = &scalar_info[k];
-    return s->cls == SCLASS_FLOAT || s->cls == SCLASS_FP8 ? s->signature : s->name;
-}
-
 // Block IR says "i32" where messages say "int32".
 static void print_type(Buf *b, const Type *t, bool in_ir)
 {
@@ -240,22 +226,4 @@ const char *type_shape_text(TypeTable *t, const Type *type)
     const char *text = arena_strndup(t->arena, b.at, b.len);
     buf_free(&b);
     return text;
-}
-
-ScalarKind scalar_find(const char *name)
-{
-    for (int k = 0; k < SCALAR_COUNT; k++) {
-        const ScalarInfo *s = &scalar_info[k];
-        if (strcmp(name, s->name) == 0 || (s->long_name && strcmp(name, s->long_name) == 0))
-            return (ScalarKind)k;
-    }
-    return SCALAR_COUNT;
-}
-
-ScalarKind scalar_find_signature(const char *name)
-{
-    for (int k = 0; k < SCALAR_COUNT; k++)
-        if (strcmp(name, scalar_info[k].signature) == 0)
-            return (ScalarKind)k;
-    return SCALAR_COUNT;
 }

@@ -19,8 +19,8 @@ typedef enum { SCLASS_BOOL, SCLASS_SINT, SCLASS_UINT, SCLASS_FLOAT, SCLASS_FP8 }
 
 typedef struct ScalarInfo {
     const char *name, *long_name, *signature;
-    uint8_t bits;      ///< 1 for int1
-    uint8_t bytes;     ///< in memory: 1 for int1
+    uint8_t bits;   ///< 1 for int1
+    uint8_t bytes;  ///< in memory: 1 for int1
     ScalarClass cls;
     const char *cuda, *c, *newt, *ir;
 } ScalarInfo;
@@ -33,12 +33,12 @@ enum { TYPE_MAX_RANK = 20, TYPE_MAX_NUMEL = 1 << 20 };
 typedef struct Type Type;
 struct Type {
     TypeKind kind;
-    ScalarKind scalar;   ///< SCALAR
-    bool is_const;       ///< PTR: stores through it are errors
-    uint8_t rank;        ///< BLOCK: 1..TYPE_MAX_RANK
-    const Type *elem;    ///< PTR: pointee (a SCALAR); BLOCK: element (SCALAR or PTR)
+    ScalarKind scalar;  ///< SCALAR
+    bool is_const;      ///< PTR: stores through it are errors
+    uint8_t rank;       ///< BLOCK: 1..TYPE_MAX_RANK
+    const Type *elem;   ///< PTR: pointee (a SCALAR); BLOCK: element (SCALAR or PTR)
     int32_t shape[TYPE_MAX_RANK];
-    uint32_t numel;      ///< BLOCK: product of shape; else 1
+    uint32_t numel;  ///< BLOCK: product of shape; else 1
 };
 
 typedef struct TypeTable TypeTable;
@@ -54,20 +54,38 @@ const Type *type_block(TypeTable *t, const Type *elem, unsigned rank, const int3
 /// The same shape as `like` (a scalar or a block) with another element type.
 const Type *type_with_elem(TypeTable *t, const Type *like, const Type *elem);
 
-static inline bool type_is_error(const Type *t) { return t->kind == TYPE_ERROR; }
-static inline bool type_is_block(const Type *t) { return t->kind == TYPE_BLOCK; }
+static inline bool type_is_error(const Type *t)
+{
+    return t->kind == TYPE_ERROR;
+}
+static inline bool type_is_block(const Type *t)
+{
+    return t->kind == TYPE_BLOCK;
+}
 /// The element type of a block, else the type itself.
-static inline const Type *type_elem(const Type *t) { return t->kind == TYPE_BLOCK ? t->elem : t; }
-static inline bool type_is_ptr(const Type *t) { return type_elem(t)->kind == TYPE_PTR; }
-static inline bool type_is_num(const Type *t) { return type_elem(t)->kind == TYPE_SCALAR; }
-static inline unsigned type_rank(const Type *t) { return t->kind == TYPE_BLOCK ? t->rank : 0; }
+static inline const Type *type_elem(const Type *t)
+{
+    return t->kind == TYPE_BLOCK ? t->elem : t;
+}
+static inline bool type_is_ptr(const Type *t)
+{
+    return type_elem(t)->kind == TYPE_PTR;
+}
+static inline bool type_is_num(const Type *t)
+{
+    return type_elem(t)->kind == TYPE_SCALAR;
+}
+static inline unsigned type_rank(const Type *t)
+{
+    return t->kind == TYPE_BLOCK ? t->rank : 0;
+}
 
 /// By element, for scalars and blocks; false for pointers.
 bool type_is_bool(const Type *t);
-bool type_is_int(const Type *t);     ///< signed or unsigned, not bool
+bool type_is_int(const Type *t);  ///< signed or unsigned, not bool
 bool type_is_signed(const Type *t);
 bool type_is_unsigned(const Type *t);  ///< not bool
-bool type_is_float(const Type *t);   ///< fp16, bf16, fp32, fp64
+bool type_is_float(const Type *t);     ///< fp16, bf16, fp32, fp64
 bool type_is_fp8(const Type *t);
 ScalarKind type_scalar_kind(const Type *t);  ///< of the element; asserts that it is a number
 unsigned type_elem_bytes(const Type *t);     ///< of the element in memory; 8 for pointers

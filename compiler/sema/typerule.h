@@ -1,4 +1,5 @@
-/// typerule.h - the type rules that rows of ops.def name: how operands are promoted, what comes out.
+/// typerule.h - the type rules that rows of ops.def name: how operands are promoted, what comes
+/// out.
 ///
 /// A header of its own because ir.h lists the rule of each operation and rules.h applies it.
 #ifndef NEWT_SEMA_TYPERULE_H

@@ -1,4 +1,5 @@
-/// variant.h - what one compilation is for: a kernel with everything bound that is known before run time.
+/// variant.h - what one compilation is for: a kernel with everything bound that is known before run
+/// time.
 #ifndef NEWT_SEMA_VARIANT_H
 #define NEWT_SEMA_VARIANT_H
 #include "sema/constval.h"
@@ -9,11 +10,11 @@ typedef enum { FACT_NONE, FACT_DIVISIBLE, FACT_EQUALS, FACT_FITS_I32 } FactKind;
 
 typedef struct ParamBinding {
     bool is_constexpr;
-    ConstVal value;               ///< constexpr parameters
-    const Type *type;             ///< run-time parameters: SCALAR or PTR
-    int64_t divisor;              ///< declared or assumed: pointer alignment in bytes, integer divisor; >= 1
-    bool assumed;                 ///< divisor is this variant's assumption: the launcher must test it
-    bool has_value;               ///< assumed equal to `equals` (also tested by the launcher)
+    ConstVal value;    ///< constexpr parameters
+    const Type *type;  ///< run-time parameters: SCALAR or PTR
+    int64_t divisor;   ///< declared or assumed: pointer alignment in bytes, integer divisor; >= 1
+    bool assumed;      ///< divisor is this variant's assumption: the launcher must test it
+    bool has_value;    ///< assumed equal to `equals` (also tested by the launcher)
     int64_t equals;
     bool has_range;
     int64_t lo, hi;
@@ -21,10 +22,10 @@ typedef struct ParamBinding {
 
 typedef struct Variant {
     const Function *function;
-    ParamBinding *params;         ///< function->param_count
+    ParamBinding *params;  ///< function->param_count
     uint16_t num_warps, num_stages;
-    bool index64;                 ///< --index64: integer offsets of pointers are computed in 64 bits
-    const char *instance_name;    ///< exported C name of the instance it belongs to
+    bool index64;               ///< --index64: integer offsets of pointers are computed in 64 bits
+    const char *instance_name;  ///< exported C name of the instance it belongs to
 } Variant;
 
 #endif
