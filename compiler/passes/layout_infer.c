@@ -155,6 +155,15 @@ static bool decide_carried(Assign *as, const IrOp *op, uint32_t i, const Layout 
     return changed;
 }
 
+/// Decides `v` and, when a region operation carries it, all that it stands for.
+static bool decide_with_others(Assign *as, const IrValue *v, const Layout *l)
+{
+    const IrOp *op = v->def != NULL ? v->def : v->block->parent;
+    if (op == NULL || op->regionc == 0)
+        return decide(as, v, l);
+    return decide_carried(as, op, v->index - (v->def == NULL && op->code == IR_FOR ? 1 : 0), l);
+}
+
 /// The layout of result i as far as the operation itself, its body or its arms tell.
 static const Layout *carried_layout(const Assign *as, const IrOp *op, uint32_t i)
 {
@@ -257,10 +266,11 @@ typedef struct Backward {
 static void ask(Backward *bw, const IrValue *v, const Layout *l)
 {
     Assign *as = bw->as;
-    if (layout_is_scalar(v))
+    // A reduction's result is the slice of its operand's layout, whatever users would like.
+    if (layout_is_scalar(v) || (v->def != NULL && v->def->code == IR_REDUCE))
         return;
     if (!as->flexible[v->id]) {
-        bw->changed |= decide(as, v, l);
+        bw->changed |= decide_with_others(as, v, l);
         return;
     }
     if (bw->asked[v->id])

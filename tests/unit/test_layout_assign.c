@@ -157,6 +157,16 @@ static const AssignCase cases[] = {
       "%r = arange 0, 256 : (256) i32\n%s = splat %n : (256) i32\n%m = lt %r, %s : (256) i1\n"
       "%i = cast %m : (256) i32\n%c = reduce %i {kind=sum, axis=0} : i32\nstore %t, %c\n",
       0, IR_CAST, 0, "reg=[1];lane=[2,4,8,16,32];warp=[64,128]" },
+    { "sum_of_computed_values_is_their_slice", GRID BY_ROW
+      "%f = cast %by_row : (64, 64) fp32\n%e = exp %f : (64, 64) fp32\n"
+      "%m = reduce %e {kind=sum, axis=1} : (64) fp32\n" AT("b", "%y", "%r", "(64) *fp32") "store %b, %m\n",
+      0, IR_EXP, 0, ROW_LAYOUT },
+    { "carried_value_has_one_layout_inside_and_outside", GRID BY_ROW BY_COLUMN
+      "%zero = const 0 : i32\n%step = const 1 : i32\n%init = const 0.0 : (64, 64) fp32\n"
+      AT("a", "%x", "%by_row", "(64, 64) *fp32") AT("b", "%y", "%by_column", "(64, 64) *fp32")
+      "%e = for %zero, %n, %step, %init : (64, 64) fp32 (%i: i32, %c: (64, 64) fp32) {\n"
+      "store %a, %c\nyield %c\n}\nstore %b, %e\n",
+      1, IR_FOR, 0, COLUMN_LAYOUT },
     { "sum_of_a_sum", GRID BY_ROW AT("a", "%x", "%by_row", "(64, 64) *fp32")
       "%v = load %a : (64, 64) fp32\n%m = reduce %v {kind=sum, axis=1} : (64) fp32\n"
       "%s = reduce %m {kind=sum, axis=0} : fp32\nstore %y, %s\n",
