@@ -171,18 +171,19 @@ static bool emit_warps(Emit *e, const Reduce *rd)
     if (plan->idle)
         cuda_line(e, "if ((%s & %" PRIu32 ") == 0) {", cuda_tid(e), plan->idle);
     e->body.indent += plan->idle != 0;
-    const char *slot = cuda_block_loop(e, rd->kept, 1), *first = first_place(e, rd, slot);
+    const char *slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0", *first = first_place(e, rd, slot);
     const char *place = strcmp(first, "0") == 0 ? warp : cuda_text(e, "%s + %s", first, warp);
     if (indices)
         cuda_line(e, "%s[%s] = %s[%s];", indices, place, rd->index, kept_slot(e, rd, slot));
     cuda_line(e, "%s[%s] = %s[%s];", values, place, rd->part, kept_slot(e, rd, slot));
-    cuda_block_end(e);
+    if (rd->kept > 1)
+        cuda_block_end(e);
     e->body.indent -= plan->idle != 0;
     if (plan->idle)
         cuda_line(e, "}");
     cuda_line(e, "__syncthreads();");
 
-    slot = cuda_block_loop(e, rd->kept, 1);
+    slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0";
     first = first_place(e, rd, slot);
     const char *to = kept_slot(e, rd, slot);
     cuda_line(e, "%s[%s] = %s[%s];", rd->part, to, values, first);
@@ -194,7 +195,8 @@ static bool emit_warps(Emit *e, const Reduce *rd)
     emit_combine(e, rd, rd->across, NULL, to, cuda_text(e, "%s[%s]", values, other),
                  indices ? cuda_text(e, "%s[%s]", indices, other) : NULL);
     e->body.indent--;
-    cuda_block_end(e);
+    if (rd->kept > 1)
+        cuda_block_end(e);
     return true;
 }
 

@@ -223,7 +223,6 @@ const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char 
         return NULL;
     }
     const char *name = cuda_name(e, hint);
-    cuda_line(e, "%s = (%s *)(nt_smem + %" PRIu32 ");", cuda_decl(e, cuda_text(e, "%s *", ctype), name, 0), ctype,
-              (uint32_t)op->smem + offset);
+    cuda_line(e, "NT_SHARED(%s, %s, %" PRIu32 ");", ctype, name, (uint32_t)op->smem + offset);
     return name;
 }

@@ -14,13 +14,15 @@ static void simt_move(void *to, const void *from, const void *global, size_t byt
     memcpy(to, from, bytes);
 }
 
-// Facts that the compiler claims to have proved are checked here.
-template <int N, int KNOWN, class T> static bool simt_is_wide(const T *const *at, const bool *mask)
+// Whether all groups of N are wide. Facts that the compiler claims to have proved are checked here.
+template <int N, int KNOWN, int SLOTS, class T> static bool simt_is_wide(const T *const *at, const bool *mask)
 {
-    bool consecutive = true, uniform = true, aligned = (uintptr_t)at[0] % (N * sizeof(T)) == 0;
-    for (int i = 1; i < N; i++) {
-        consecutive = consecutive && at[i] == at[0] + i;
-        uniform = uniform && (!mask || mask[i] == mask[0]);
+    bool consecutive = true, uniform = true, aligned = true;
+    for (int i = 0; i < SLOTS; i++) {
+        const int g = i / N * N;
+        aligned = aligned && (uintptr_t)at[g] % (N * sizeof(T)) == 0;
+        consecutive = consecutive && at[i] == at[g] + (i - g);
+        uniform = uniform && (!mask || mask[i] == mask[g]);
     }
     if (((KNOWN & NT_CONSECUTIVE) && !consecutive) || ((KNOWN & NT_ALIGNED) && !aligned) ||
         ((KNOWN & NT_UNIFORM) && !uniform)) {
@@ -30,20 +32,20 @@ template <int N, int KNOWN, class T> static bool simt_is_wide(const T *const *at
     return consecutive && uniform && aligned;
 }
 
+#define NT_DEFINE_PLAIN_LOAD(NAME) NT_DEFINE_LOAD(NAME, "ld.global")
+
 #define NT_DEFINE_LOAD(NAME, LD) \
     template <int N, class T> inline void NAME(T *to, const T *from, bool mask = true) \
     { \
         if (mask) \
             simt_move(to, from, from, N * sizeof(T)); \
     } \
-    template <int N, int KNOWN, class T, class P> \
+    template <int N, int KNOWN, int SLOTS, class T, class P> \
     inline void NAME##_checked(T *to, P *const *from, const bool *mask = nullptr) \
     { \
-        if (simt_is_wide<N, KNOWN, T>(from, mask)) \
-            NAME<N>(to, from[0], !mask || mask[0]); \
-        else \
-            for (int i = 0; i < N; i++) \
-                NAME<1>(to + i, from[i], !mask || mask[i]); \
+        const bool wide = simt_is_wide<N, KNOWN, SLOTS, T>(from, mask); \
+        for (int i = 0; i < SLOTS; i += wide ? N : 1) \
+            wide ? NAME<N>(to + i, from[i], !mask || mask[i]) : NAME<1>(to + i, from[i], !mask || mask[i]); \
     }
 
 #define NT_DEFINE_STORE(NAME, ST) \
@@ -52,14 +54,14 @@ template <int N, int KNOWN, class T> static bool simt_is_wide(const T *const *at
         if (mask) \
             simt_move(to, from, to, N * sizeof(T)); \
     } \
-    template <int N, int KNOWN, class T> \
+    template <int N, int KNOWN, int SLOTS, int STEP, class T> \
     inline void NAME##_checked(T *const *to, const T *from, const bool *mask = nullptr) \
     { \
-        if (simt_is_wide<N, KNOWN, T>(to, mask)) \
-            NAME<N>(to[0], from, !mask || mask[0]); \
-        else \
-            for (int i = 0; i < N; i++) \
-                NAME<1>(to[i], from + i, !mask || mask[i]); \
+        const bool wide = simt_is_wide<N, KNOWN, SLOTS, T>(to, mask); \
+        for (int i = 0; i < SLOTS; i += wide ? N : 1) { \
+            const T *data = STEP ? from + i : wide ? from : from + i % N; \
+            wide ? NAME<N>(to[i], data, !mask || mask[i]) : NAME<1>(to[i], data, !mask || mask[i]); \
+        } \
     }
 
 #endif

@@ -5,7 +5,7 @@
 // patterns: right for every number and both zeros; a NaN in memory or as operand stays in memory.
 #ifndef NT_ATOMIC_CUH
 #define NT_ATOMIC_CUH
-#include "newt/base.cuh"
+#include "newt/atom.cuh"
 #include "newt/convert.cuh"
 
 // An integer that orders as the 16-bit float with these bits does.
@@ -40,38 +40,11 @@ struct nt_op_xchg {
     }
 };
 
-// One instruction: INS on a register class ("r", "l", "f", "d", "h") of type T.
-#define NT_ATOM(NAME, ORDER, INS, T, REG) \
-    NT_DEV T NAME(T *at, T x) \
-    { \
-        T old; \
-        asm volatile("atom" ORDER ".global." INS " %0, [%1], %2;" : "=" REG(old) : "l"(at), REG(x) : "memory"); \
-        return old; \
-    }
-
 #define NT_DEFINE_ATOMIC_CAS(SUFFIX, ORDER) \
-    template <class T> NT_DEV T nt_atomic_cas_##SUFFIX(T *at, T expected, T desired) \
-    { \
-        if constexpr (sizeof(T) == 8) { \
-            unsigned long long old, e = nt_bitcast<unsigned long long>(expected); \
-            asm volatile("atom" ORDER ".global.cas.b64 %0, [%1], %2, %3;" \
-                         : "=l"(old) : "l"(at), "l"(e), "l"(nt_bitcast<unsigned long long>(desired)) : "memory"); \
-            return nt_bitcast<T>(old); \
-        } else if constexpr (sizeof(T) == 4) { \
-            unsigned old, e = nt_bitcast<unsigned>(expected); \
-            asm volatile("atom" ORDER ".global.cas.b32 %0, [%1], %2, %3;" \
-                         : "=r"(old) : "l"(at), "r"(e), "r"(nt_bitcast<unsigned>(desired)) : "memory"); \
-            return nt_bitcast<T>(old); \
-        } else { \
-            unsigned short old, e = nt_bitcast<unsigned short>(expected); \
-            asm volatile("atom" ORDER ".global.cas.b16 %0, [%1], %2, %3;" \
-                         : "=h"(old) : "l"(at), "h"(e), "h"(nt_bitcast<unsigned short>(desired)) : "memory"); \
-            return nt_bitcast<T>(old); \
-        } \
-    } \
+    NT_ATOM_CAS(nt_atomic_cas_##SUFFIX, ORDER) \
     template <class OP, class T> NT_DEV T nt_atomic_loop_##SUFFIX(T *at, T x) \
     { \
-        T old = nt_bitcast<T>(*(volatile unsigned short *)at), seen; \
+        T old = nt_bitcast<T>(nt_peek16(at)), seen; \
         do { \
             seen = old; \
             old = nt_atomic_cas_##SUFFIX(at, seen, OP::apply(seen, x)); \
@@ -114,14 +87,7 @@ struct nt_op_xchg {
     NT_ATOM_LOOP(KIND, SUFFIX, nt_bf16)
 
 #if __CUDA_ARCH__ >= 900
-#define NT_ATOM_ADD_BF16(SUFFIX, ORDER) \
-    NT_DEV nt_bf16 nt_atomic_add_##SUFFIX(nt_bf16 *at, nt_bf16 x) \
-    { \
-        nt_bf16 old; \
-        asm volatile("atom" ORDER ".global.add.noftz.bf16 %0, [%1], %2;" \
-                     : "=h"(old.bits) : "l"(at), "h"(x.bits) : "memory"); \
-        return old; \
-    }
+#define NT_ATOM_ADD_BF16(SUFFIX, ORDER) NT_ATOM_HALF(nt_atomic_add_##SUFFIX, ORDER, "add.noftz.bf16", nt_bf16)
 #else
 #define NT_ATOM_ADD_BF16(SUFFIX, ORDER) NT_ATOM_LOOP(add, SUFFIX, nt_bf16)
 #endif
@@ -133,13 +99,7 @@ struct nt_op_xchg {
     NT_ATOM(nt_atomic_add_##SUFFIX, ORDER, "add.u64", unsigned long long, "l") \
     NT_ATOM(nt_atomic_add_##SUFFIX, ORDER, "add.f32", float, "f") \
     NT_ATOM(nt_atomic_add_##SUFFIX, ORDER, "add.f64", double, "d") \
-    NT_DEV nt_f16 nt_atomic_add_##SUFFIX(nt_f16 *at, nt_f16 x) \
-    { \
-        nt_f16 old; \
-        asm volatile("atom" ORDER ".global.add.noftz.f16 %0, [%1], %2;" \
-                     : "=h"(old.bits) : "l"(at), "h"(x.bits) : "memory"); \
-        return old; \
-    } \
+    NT_ATOM_HALF(nt_atomic_add_##SUFFIX, ORDER, "add.noftz.f16", nt_f16) \
     NT_ATOM_ADD_BF16(SUFFIX, ORDER)
 
 #define NT_DEFINE_ATOMIC_XCHG(SUFFIX, ORDER) \

@@ -5,10 +5,17 @@
 #ifndef NT_BASE_CUH
 #define NT_BASE_CUH
 
-#ifndef NT_DEV  // the tests compile the conversions for the host with qualifiers of their own
+// The tests, which run all this on the host, come with definitions of their own.
+#ifndef NT_DEV
 #define NT_DEV __device__ __forceinline__
 #endif
+#ifndef NT_UNROLL
 #define NT_UNROLL _Pragma("unroll")
+#endif
+// NAME points to T's in the shared memory of the program, OFFSET bytes from its start.
+#ifndef NT_SHARED
+#define NT_SHARED(T, NAME, OFFSET) T *NAME = (T *)(nt_smem + OFFSET)
+#endif
 
 // Conversions that the chip has; without them (and on the host) the prelude computes the same bits.
 #ifdef __CUDA_ARCH__
