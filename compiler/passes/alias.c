@@ -15,11 +15,13 @@ enum { MAX_TERMS = 16, MAX_DEPTH = 40, VALUE_BUDGET = 200 };
 typedef struct Term {
     const IrValue *atom;  ///< NULL: the counter of `loop`
     const IrOp *loop;
+    bool of_multiples;  ///< counts in unknown steps, each a multiple (not 0) of the factor
     int64_t factor;
     uint8_t axes[TYPE_MAX_RANK];  ///< block atoms: the address block's axis of each of its axes
 } Term;
 
 typedef struct Affine {
+    const AxisInfo *axes;
     bool lost;
     int64_t constant;
     int64_t coordinate[TYPE_MAX_RANK];
@@ -69,7 +71,7 @@ static bool same_atom(const Term *a, const Term *b)
 {
     unsigned budget = VALUE_BUDGET;
     if (a->atom == NULL || b->atom == NULL)
-        return a->atom == b->atom && a->loop == b->loop;
+        return a->atom == b->atom && a->loop == b->loop && a->of_multiples == b->of_multiples;
     return same_axes(a, b) && same_value(a->atom, b->atom, &budget);
 }
 
@@ -127,25 +129,21 @@ static void add_opaque(Affine *f, const IrValue *v, const Place *at)
     add_term(f, &t);
 }
 
-static void add_counter(Affine *f, const IrOp *loop, const Place *at, int64_t step)
+static void add_counter(Affine *f, const IrOp *loop, const Place *at, int64_t step,
+                        bool of_multiples)
 {
     Place scratch = *at;
     if (!scaled(f, &scratch, step))
         return;
-    const Term t = { .loop = loop, .factor = scratch.factor };
+    const Term t = { .loop = loop, .factor = scratch.factor, .of_multiples = of_multiples };
     add_term(f, &t);
 }
 
-/// For argument `v` of a loop's region: its value before the loop and what each iteration adds.
+/// For a carried argument `v` of a loop's region: its value before the loop and what each iteration
+/// adds.
 static bool carried_step(const IrValue *v, const IrValue **first, int64_t *step)
 {
     const IrOp *loop = v->block->parent;
-    if (loop == NULL || (loop->code != IR_FOR && loop->code != IR_WHILE))
-        return false;
-    if (loop->code == IR_FOR && v->index == 0) {
-        *first = loop->args[0];
-        return constant_of(loop->args[2], step);
-    }
     const bool is_for = loop->code == IR_FOR;
     const uint32_t i = v->index - (is_for ? 1 : 0);
     const IrBlock *body = loop->regions[is_for ? 0 : 1];
@@ -157,14 +155,22 @@ static bool carried_step(const IrValue *v, const IrValue **first, int64_t *step)
 
 static void take_argument(Affine *f, const IrValue *v, const Place *at)
 {
+    const IrOp *loop = v->block->parent;
     const IrValue *first;
     int64_t step;
-    if (!carried_step(v, &first, &step)) {
+    if (loop != NULL && loop->code == IR_FOR && v->index == 0) {
+        // A step of 0 would never end.
+        const bool known = constant_of(loop->args[2], &step);
+        if (!known)
+            step = axis_info_divisor(f->axes, loop->args[2], 0, 1);
+        add_counter(f, loop, at, step, !known);
+        take_apart(f, loop->args[0], *at);
+    } else if (loop != NULL && loop->regionc > 0 && carried_step(v, &first, &step)) {
+        add_counter(f, loop, at, step, false);
+        take_apart(f, first, *at);
+    } else {
         add_opaque(f, v, at);
-        return;
     }
-    add_counter(f, v->block->parent, at, step);
-    take_apart(f, first, *at);
 }
 
 static void take_product(Affine *f, const IrValue *v, Place at)
@@ -245,12 +251,12 @@ static void take_apart(Affine *f, const IrValue *v, Place at)
     add_opaque(f, v, &at);
 }
 
-static void affine_of(const IrValue *pointer, Affine *f)
+static void affine_of(const AxisInfo *axes, const IrValue *pointer, Affine *f)
 {
     Place at = { .factor = 1 };
     for (unsigned k = 0; k < TYPE_MAX_RANK; k++)
         at.axes[k] = (uint8_t)k;
-    *f = (Affine){ .lost = false };
+    *f = (Affine){ .axes = axes };
     take_apart(f, pointer, at);
 }
 
@@ -281,22 +287,28 @@ static bool is_invariant(const IrValue *v, const IrOp *loop, unsigned *budget)
     return true;
 }
 
-/// What an iteration of `loop` adds to the address; false when a term changes in another way.
-static bool step_of(const Affine *f, const IrOp *loop, int64_t *step)
+/// What an iteration of `loop` adds to the address, or with *of_multiples a divisor of that; false
+/// when a term changes in another way.
+static bool step_of(const Affine *f, const IrOp *loop, int64_t *step, bool *of_multiples)
 {
+    unsigned counters = 0;
     *step = 0;
+    *of_multiples = false;
     for (unsigned i = 0; i < f->count; i++) {
         const Term *t = &f->terms[i];
         unsigned budget = VALUE_BUDGET;
         if (t->factor == 0)
             continue;
-        if (t->atom == NULL && t->loop == loop)
+        if (t->atom == NULL && t->loop == loop) {
             *step += t->factor;
-        else if (t->atom == NULL ? inside(t->loop->block, loop)
-                                 : !is_invariant(t->atom, loop, &budget))
+            *of_multiples |= t->of_multiples;
+            counters++;
+        } else if (t->atom == NULL ? inside(t->loop->block, loop)
+                                   : !is_invariant(t->atom, loop, &budget)) {
             return false;
+        }
     }
-    return true;
+    return counters <= 1 || !*of_multiples;
 }
 
 /// True when all but the constant of two forms agrees.
@@ -354,22 +366,25 @@ static bool spread_of(const Affine *f, const Type *block, int64_t *spread, bool 
     return true;
 }
 
-AliasAnswer alias_compare(const IrValue *p, const IrValue *q, const IrOp *loop)
+AliasAnswer alias_compare(const AxisInfo *axes, const IrValue *p, const IrValue *q,
+                          const IrOp *loop)
 {
     Affine from, to, difference;
     int64_t step = 0, spread;
-    bool injective;
+    bool injective, of_multiples = false;
     if (p->type != q->type)
         return ALIAS_UNKNOWN;
-    affine_of(p, &from);
-    affine_of(q, &to);
+    affine_of(axes, p, &from);
+    affine_of(axes, q, &to);
     difference = to;
     subtract(&difference, &from);
     if (from.lost || to.lost || difference.lost || !same_shape_of_terms(&from, &to, &difference))
         return ALIAS_UNKNOWN;
-    if (loop != NULL && !step_of(&from, loop, &step))
+    if (loop != NULL && !step_of(&from, loop, &step, &of_multiples))
         return ALIAS_UNKNOWN;
     if (!spread_of(&from, p->type, &spread, &injective))
+        return ALIAS_UNKNOWN;
+    if (of_multiples && difference.constant != 0)
         return ALIAS_UNKNOWN;
     // In the nearest iteration the distance is least, unless the steps lead back towards p.
     const int64_t apart = difference.constant + step;

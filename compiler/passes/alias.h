@@ -5,7 +5,7 @@
 /// Offsets are taken not to wrap around within one program.
 #ifndef NEWT_PASSES_ALIAS_H
 #define NEWT_PASSES_ALIAS_H
-#include "ir/ir.h"
+#include "passes/axis_info.h"
 
 typedef enum {
     ALIAS_UNKNOWN,
@@ -16,6 +16,7 @@ typedef enum {
 /// Compares the addresses of pointer `p`, accessed earlier, with those of `q`. `loop` NULL: in the
 /// same iteration of every loop around both; else p's were accessed in an earlier iteration of
 /// `loop`.
-AliasAnswer alias_compare(const IrValue *p, const IrValue *q, const IrOp *loop);
+AliasAnswer alias_compare(const AxisInfo *axes, const IrValue *p, const IrValue *q,
+                          const IrOp *loop);
 
 #endif

@@ -31,6 +31,7 @@ typedef VEC(Access) AccessVec;
 typedef struct Barriers {
     Arena *arena;
     IrFunc *fn;
+    const AxisInfo *axes;
     const uint32_t *uses;  ///< by value id
     bool *written;         ///< by parameter: something may be stored through it
 } Barriers;
@@ -106,7 +107,7 @@ static bool conflicts_in_global(const Barriers *b, const Access *before, const A
         return true;
     if (before->root >= 0 && now->root >= 0 && before->root != now->root)
         return false;
-    const AliasAnswer answer = alias_compare(x->args[0], y->args[0], before->loop);
+    const AliasAnswer answer = alias_compare(b->axes, x->args[0], y->args[0], before->loop);
     return answer == ALIAS_UNKNOWN || (answer == ALIAS_SAME && !same_thread(x, y));
 }
 
@@ -272,6 +273,7 @@ bool pass_barriers(PassCtx *cx, IrFunc *fn)
 {
     Barriers b = { .arena = cx->arena,
                    .fn = fn,
+                   .axes = axis_info_compute(fn, cx->arena),
                    .uses = ir_count_uses(fn, cx->arena),
                    .written = ARENA_NEW_N(cx->arena, bool, fn->body->argc) };
     AccessVec pending = { 0 };

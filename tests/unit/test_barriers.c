@@ -107,6 +107,19 @@ static const BarrierCase cases[] = {
          ADDRESSES("x", "%p", L4) "%y = ptr_add %x, %o : (512) *fp32 " L4 "\n"
          "store %y, %one\nyield\n}\n"),
       "(|s)" },
+    { "grid_stride_loop",
+      FN(PTRS, "%zero = const 0 : i32\n%w = const 512 : i32\n%g = num_programs {axis=0} : i32\n"
+         "%step = mul %g, %w : i32\n" ONES(L4)
+         "for %zero, %n, %step (%i: i32) {\n%o = splat %i : (512) i32 " L4 "\n"
+         ADDRESSES("x", "%p", L4) "%y = ptr_add %x, %o : (512) *fp32 " L4 "\n"
+         "store %y, %one\nyield\n}\n"),
+      "(s)" },
+    { "stride_unknown",
+      FN(PTRS, "%zero = const 0 : i32\n" ONES(L4)
+         "for %zero, %n, %n (%i: i32) {\n%o = splat %i : (512) i32 " L4 "\n"
+         ADDRESSES("x", "%p", L4) "%y = ptr_add %x, %o : (512) *fp32 " L4 "\n"
+         "store %y, %one\nyield\n}\n"),
+      "(|s)" },
     { "loop_carried_pointer",
       FN(PTRS, LOOP ONES(L4) ADDRESSES("x", "%p", L4)
          "%e = for %zero, %n, %step, %x : (512) *fp32 " L4 " (%i: i32, %y: (512) *fp32 " L4 ") {\n"
