@@ -193,6 +193,10 @@ Num num_round(NewtType t, Num v)
 
 void num_cast(NewtType from, const void *in, NewtType to, void *out, size_t i)
 {
+    if (from == to && from != NEWT_I1) {
+        num_put_code(to, out, i, num_code(from, in, i));
+        return;
+    }
     if (num_is_float(from) || num_is_float(to)) {
         Num v = num_get(from, in, i);
         bool through_f32 = !num_is_float(from) && (to == NEWT_F8E4M3 || to == NEWT_F8E5M2);
