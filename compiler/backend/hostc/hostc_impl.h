@@ -29,6 +29,7 @@ typedef struct HostEmit {
     Buf *out;
     Arena scratch;           ///< texts of expressions; freed at the end
     HostValue *values;       ///< by value id
+    const uint32_t *uses;    ///< how often each value is read, by id
     uint64_t scratch_bytes;
     bool is_grid, failed;
 } HostEmit;

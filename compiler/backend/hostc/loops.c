@@ -111,6 +111,14 @@ static void host_declare(HostEmit *e, const char *name, const Type *t)
         buf_line(e->out, "%s %s;", host_ctype(t), name);
 }
 
+/// The same for a value of the IR; one that nothing reads is mentioned, for compilers that warn.
+static void host_declare_value(HostEmit *e, const IrValue *v)
+{
+    host_declare(e, host_name(e, v), v->type);
+    if (!e->uses[v->id])
+        buf_line(e->out, "(void)%s;", host_name(e, v));
+}
+
 static void host_copy(HostEmit *e, const char *to, const IrValue *from)
 {
     if (!type_is_block(from->type)) {
@@ -163,7 +171,7 @@ static void host_assign(HostEmit *e, IrValue *const *to, IrValue *const *from, u
 static void host_start(HostEmit *e, IrValue *const *values, IrValue *const *from, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        host_declare(e, host_name(e, values[i]), values[i]->type);
+        host_declare_value(e, values[i]);
         host_copy(e, host_name(e, values[i]), from[i]);
     }
 }
@@ -171,6 +179,8 @@ static void host_start(HostEmit *e, IrValue *const *values, IrValue *const *from
 static void host_finish(HostEmit *e, const IrOp *op, IrValue *const *carried)
 {
     for (uint32_t i = 0; i < op->resultc; i++) {
+        if (!e->uses[op->results[i]->id])
+            continue;
         host_declare(e, host_name(e, op->results[i]), op->results[i]->type);
         host_copy(e, host_name(e, op->results[i]), carried[i]);
     }
@@ -215,7 +225,7 @@ static void host_while(HostEmit *e, const IrOp *op)
 static void host_if(HostEmit *e, const IrOp *op)
 {
     for (uint32_t i = 0; i < op->resultc; i++)
-        host_declare(e, host_name(e, op->results[i]), op->results[i]->type);
+        host_declare_value(e, op->results[i]);
     for (uint32_t arm = 0; arm < 2; arm++) {
         const IrBlock *b = op->regions[arm];
         if (arm == 1 && b->first == b->last && op->resultc == 0)
@@ -253,7 +263,7 @@ static void host_single(HostEmit *e, const IrOp *op)
     if (op->code == IR_STORE) {
         host_store(e, op, &none);
     } else if (cls == OPCLASS_ATOMIC) {
-        host_declare(e, host_name(e, out), out->type);
+        host_declare_value(e, out);
         host_open_loops(e, out->type);
         HostCoords c = host_coords_of_loops(e, out->type);
         host_atomic(e, op, &c);

@@ -156,5 +156,6 @@ void host_plan(HostEmit *e)
 {
     uint32_t groups = 0;
     e->values = ARENA_NEW_N(&e->scratch, HostValue, e->fn->value_count + 1);
+    e->uses = ir_count_uses(e->fn, &e->scratch);
     place_block(e, e->fn->body, &groups);
 }
