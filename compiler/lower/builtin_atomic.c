@@ -43,11 +43,11 @@ static bool check_element(Lower *cx, const BoundArgs *args, const IrValue *point
     return false;
 }
 
+// The index of a word among `words`; *out stays what it is when None is given.
 static bool want_word(Lower *cx, const BoundArgs *args, unsigned index, const char *const *words,
-                      const char *what, int fallback, int *out)
+                      const char *what, int *out)
 {
     Str s;
-    *out = fallback;
     if (!lower_want_str(cx, args, index, &s))
         return false;
     if (s.len == 0)
@@ -73,9 +73,9 @@ static bool want_order(Lower *cx, const BoundArgs *args, unsigned index, IrOrder
 {
     static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel", NULL };
     static const char *const scopes[] = { "cta", "gpu", "sys", NULL };
-    int o, s;
-    if (!want_word(cx, args, index, orders, "memory order", ORDER_ACQ_REL, &o) ||
-        !want_word(cx, args, index + 1, scopes, "scope", SCOPE_GPU, &s))
+    int o = ORDER_ACQ_REL, s = SCOPE_GPU;
+    if (!want_word(cx, args, index, orders, "memory order", &o) ||
+        !want_word(cx, args, index + 1, scopes, "scope", &s))
         return false;
     *order = (IrOrder)o;
     *scope = (IrScope)s;

@@ -52,20 +52,19 @@ static const struct {
 };
 
 static const struct {
-    BuiltinSpace space;
     const char *name;
-    BuiltinSpace child;
+    BuiltinSpace space, child;
 } children[] = {
-#define CHILD(SPACE_ID, name, CHILD_ID) { SPACE_##SPACE_ID, name, SPACE_##CHILD_ID },
+#define CHILD(SPACE_ID, name, CHILD_ID) { name, SPACE_##SPACE_ID, SPACE_##CHILD_ID },
 #include "builtins.def"
 };
 
 static const struct {
-    BuiltinSpace space;
     const char *names;
+    BuiltinSpace space;
     BuiltinId id;
 } aliases[] = {
-#define ALIAS(SPACE_ID, names, ID) { SPACE_##SPACE_ID, names, BUILTIN_##ID },
+#define ALIAS(SPACE_ID, names, ID) { names, SPACE_##SPACE_ID, BUILTIN_##ID },
 #include "builtins.def"
 };
 

@@ -35,7 +35,7 @@ static void print_float(Buf *out, double v)
         snprintf(text, sizeof text, "%.*e", precision, v);
     while (strtod(text, NULL) != v && ++precision < 17);
     char *e = strchr(text, 'e');
-    int exponent = atoi(e + 1);
+    int exponent = (int)strtol(e + 1, NULL, 10);
     if (exponent < -4 || exponent >= 16) {
         *e = 0;
         buf_printf(out, "%se%c%02d", text, exponent < 0 ? '-' : '+', abs(exponent));
@@ -122,54 +122,62 @@ const char *const_kind_text(const ConstVal *v)
 // ---- "..." % args ---------------------------------------------------------------------------
 
 typedef struct Directive {
-    char flags[32];  // "%-08.3": everything before the conversion letter
+    char flags[24];  // "%-08.3": everything before the conversion letter
     char letter;
 } Directive;
 
 // Reads a directive after its '%'; NULL when the text ends in it or it is not one that prints.
+// Widths have at most two digits.
 static const char *read_directive(const char *p, const char *end, Directive *d)
 {
-    size_t n = 0;
+    size_t n = 0, digits = 0;
     d->flags[n++] = '%';
-    while (p < end && strchr("-+ #0123456789.", *p) && n < 16)
+    while (p < end && *p && strchr("-+ #0123456789.", *p) && n < sizeof d->flags - 1 &&
+           digits < 3) {
+        digits = *p >= '0' && *p <= '9' ? digits + 1 : 0;
         d->flags[n++] = *p++;
+    }
     d->flags[n] = 0;
-    if (p == end || !strchr("dixXofFeEgGsr%", *p))
+    if (p == end || !*p || !strchr("dixXofFeEgGsr%", *p) || digits > 2)
         return NULL;
     d->letter = *p;
     return p + 1;
 }
 
+static void print_text(Buf *out, const Directive *d, const ConstVal *v)
+{
+    char format[32];
+    Buf text = { 0 };
+    if (d->letter == 's' && v->kind == CONST_STR)
+        buf_bytes(&text, v->v.s.at, v->v.s.len);
+    else
+        const_print(&text, v);
+    snprintf(format, sizeof format, "%ss", d->flags);
+    buf_printf(out, format, text.at ? text.at : "");
+    buf_free(&text);
+}
+
+// False when the directive wants a number and `v` is none, or one beyond long long.
 static bool print_directive(Buf *out, const Directive *d, const ConstVal *v)
 {
-    char format[40];
+    char format[32];
     if (strchr("sr", d->letter)) {
-        Buf text = { 0 };
-        if (d->letter == 's' && v->kind == CONST_STR)
-            buf_bytes(&text, v->v.s.at, v->v.s.len);
-        else
-            const_print(&text, v);
-        snprintf(format, sizeof format, "%ss", d->flags);
-        char wide[512];
-        snprintf(wide, sizeof wide, format, text.at ? text.at : "");
-        buf_puts(out, strlen(d->flags) == 1 && text.at ? text.at : wide);
-        buf_free(&text);
+        print_text(out, d, v);
         return true;
     }
-    bool integral = strchr("dixXo", d->letter) != NULL;
     if (!const_is_int(v) && v->kind != CONST_FLOAT)
         return false;
-    char number[512];
-    if (integral) {
-        long long i = v->kind == CONST_FLOAT ? (long long)v->v.f : (long long)const_int_of(v);
+    double f = v->kind == CONST_FLOAT ? v->v.f : (double)const_int_of(v);
+    if (strchr("dixXo", d->letter)) {
+        if (!(fabs(f) < 0x1p63))
+            return false;
+        long long i = v->kind == CONST_FLOAT ? (long long)f : (long long)const_int_of(v);
         snprintf(format, sizeof format, "%sll%c", d->flags, d->letter);
-        snprintf(number, sizeof number, format, i);
+        buf_printf(out, format, i);
     } else {
-        double f = v->kind == CONST_FLOAT ? v->v.f : (double)const_int_of(v);
         snprintf(format, sizeof format, "%s%c", d->flags, d->letter);
-        snprintf(number, sizeof number, format, f);
+        buf_printf(out, format, f);
     }
-    buf_puts(out, number);
     return true;
 }
 

@@ -15,34 +15,46 @@ static bool is_sequence(const ConstVal *v)
     return v->kind == CONST_STR || v->kind == CONST_TUPLE;
 }
 
-// `a` followed by `b`, both of one kind.
+// Room for `len` elements of a sequence of the kind of `v`.
+static ConstVal make(ConstCx *cx, const ConstVal *v, uint32_t len)
+{
+    if (v->kind == CONST_STR)
+        return const_str((Str){ ARENA_NEW_N(cx->arena, char, (size_t)len + 1), len });
+    return const_tuple(ARENA_NEW_N(cx->arena, ConstVal, (size_t)len + 1), len);
+}
+
+static void put(ConstVal *out, uint32_t at, const ConstVal *v)
+{
+    uint32_t n = length_of(v);
+    if (n == 0)
+        return;
+    if (v->kind == CONST_STR)
+        memcpy((char *)out->v.s.at + at, v->v.s.at, n);
+    else
+        memcpy((ConstVal *)out->v.tuple.at + at, v->v.tuple.at, n * sizeof(ConstVal));
+}
+
 static ConstVal join(ConstCx *cx, const ConstVal *a, const ConstVal *b)
 {
-    uint32_t n = length_of(a), m = length_of(b);
-    if (a->kind == CONST_STR) {
-        char *at = ARENA_NEW_N(cx->arena, char, (size_t)n + m + 1);
-        memcpy(at, a->v.s.at, n);
-        memcpy(at + n, b->v.s.at, m);
-        return const_str((Str){ at, n + m });
-    }
-    ConstVal *at = ARENA_NEW_N(cx->arena, ConstVal, (size_t)n + m + 1);
-    for (uint32_t i = 0; i < n + m; i++)
-        at[i] = i < n ? a->v.tuple.at[i] : b->v.tuple.at[i - n];
-    return const_tuple(at, n + m);
+    ConstVal out = make(cx, a, length_of(a) + length_of(b));
+    put(&out, 0, a);
+    put(&out, length_of(a), b);
+    return out;
 }
 
 static ConstVal repeat(ConstCx *cx, const ConstVal *v, const ConstVal *count, Span span)
 {
     Int128 times = const_int_of(count);
     uint32_t n = length_of(v);
-    if (times > 0 && n > 0 && times > SEQUENCE_LIMIT / n) {
+    times = times < 0 || n == 0 ? 0 : times;
+    if (n > 0 && times > SEQUENCE_LIMIT / n) {
         diag_report(cx->diags, DIAG_BAD_VALUE, span, "the result of '*' is longer than %d",
                     SEQUENCE_LIMIT);
         return const_error();
     }
-    ConstVal out = v->kind == CONST_STR ? const_str((Str){ "", 0 }) : const_tuple(NULL, 0);
-    for (Int128 i = 0; i < times; i++)
-        out = join(cx, &out, v);
+    ConstVal out = make(cx, v, n * (uint32_t)times);
+    for (uint32_t i = 0; i < (uint32_t)times; i++)
+        put(&out, i * n, v);
     return out;
 }
 
@@ -142,11 +154,11 @@ ConstVal const_index(ConstCx *cx, ConstVal v, ConstVal index, Span span)
     return element(&v, (uint32_t)(i < 0 ? i + n : i));
 }
 
-// One bound of a slice, clamped as Python does; false when it is no int.
-static bool slice_bound(ConstCx *cx, const ConstVal *bound, Int128 absent, Int128 n, bool down,
-                        Span span, Int128 *out)
+// One bound of a slice, clamped as Python does; *out stays what it is for None. False: it is no
+// int.
+static bool slice_bound(ConstCx *cx, const ConstVal *bound, Int128 n, bool down, Span span,
+                        Int128 *out)
 {
-    *out = absent;
     if (bound->kind == CONST_NONE)
         return true;
     if (!const_is_int(bound)) {
@@ -173,10 +185,11 @@ ConstVal const_slice(ConstCx *cx, ConstVal v, ConstVal lower, ConstVal upper, Co
         diag_report(cx->diags, DIAG_BAD_VALUE, span, "a slice step must be an int other than 0");
         return const_error();
     }
-    Int128 n = length_of(&v), by = const_int_of(&step), lo, hi;
+    Int128 n = length_of(&v), by = const_int_of(&step);
     bool down = by < 0;
-    if (!slice_bound(cx, &lower, down ? n - 1 : 0, n, down, span, &lo) ||
-        !slice_bound(cx, &upper, down ? -1 : n, n, down, span, &hi))
+    Int128 lo = down ? n - 1 : 0, hi = down ? -1 : n;
+    if (!slice_bound(cx, &lower, n, down, span, &lo) ||
+        !slice_bound(cx, &upper, n, down, span, &hi))
         return const_error();
     // A step beyond the length takes one element, as the length does.
     by = by > n + 1 ? n + 1 : by < -n - 1 ? -n - 1 : by;

@@ -28,7 +28,8 @@ static const char *file_of_name(Arena *a, const char *dotted)
 {
     char *path = arena_printf(a, "%s", dotted);
     for (char *c = path; *c; c++)
-        *c = *c == '.' ? '/' : *c;
+        if (*c == '.')
+            *c = '/';
     return path;
 }
 
@@ -94,10 +95,21 @@ static const char *parent_folder(Arena *a, const char *folder, uint32_t up)
     return folder;
 }
 
+// `triton.testing` is no file of the user's that could be missing.
+static bool is_below_builtin(Program *p, Sym name)
+{
+    size_t top = strcspn(name->text, ".");
+    return builtin_find_space(p->builtins, arena_strndup(p->arena, name->text, top)) != NULL;
+}
+
 /// The module `name`, `level` leading dots before it; NULL after a report.
 static Module *load_module(Program *p, const Module *from, Sym name, uint32_t level, Span span)
 {
     const char *file = file_of_name(p->arena, name->text), *folder = NULL, *unreadable = NULL;
+    if (level == 0 && is_below_builtin(p, name)) {
+        diag_report(p->diags, DIAG_BAD_IMPORT, span, "the language has no module '%s'", name->text);
+        return NULL;
+    }
     uint32_t dirs = level ? 0 : p->import_dir_count;
     for (uint32_t i = 0; i <= dirs; i++) {
         const char *dir =
@@ -138,7 +150,7 @@ static void import_one(Program *p, Module *m, const AstAlias *alias)
         bound = sym_intern(p->syms, alias->name->text, (size_t)(dot - alias->name->text));
         ns = builtin_find_space(p->builtins, bound->text);
     }
-    if (!ns && !alias->as_name && dot) {
+    if (!ns && !alias->as_name && dot && !is_below_builtin(p, alias->name)) {
         diag_report(p->diags, DIAG_BAD_IMPORT, span,
                     "a module in a folder needs a name of its own");
         diag_help(p->diags, "write 'import %s as %s'", alias->name->text, strrchr(dot, '.') + 1);
@@ -195,6 +207,8 @@ static void bind_from_file(Program *p, Module *m, const Module *from, const AstA
 static void import_siblings(Program *p, Module *m, const AstImportFrom *n)
 {
     for (uint32_t i = 0; i < n->names.len; i++) {
+        if (n->names.at[i]->kind != AST_ALIAS)
+            continue;
         const AstAlias *alias = ast_alias(n->names.at[i]);
         Sym bound = alias->as_name ? alias->as_name : alias->name;
         const Module *loaded = load_module(p, m, alias->name, n->level, alias->base.span);

@@ -163,6 +163,9 @@ static const Case cases[] = {
       "help: it would be the file a/b.newt beside this one, or in a folder given with -I\n" },
     { "missing_builtin_name", "from newt.language import tanhh\n",
       "1:27: 'newt.language' has no 'tanhh' [undefined-name]\nhelp: did you mean 'tanh'?\n" },
+    { "missing_module_of_triton", "from triton.testing import do_bench\nimport triton.runtime\n",
+      "1:1: the language has no module 'triton.testing' [bad-import]\n"
+      "2:8: the language has no module 'triton.runtime' [bad-import]\n" },
     { "future_is_ignored", "from __future__ import annotations\n", "" },
 };
 
