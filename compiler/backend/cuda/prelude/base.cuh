@@ -49,8 +49,10 @@ template <class A> constexpr bool nt_same<A, A> = true;
 // T when it is of that kind, else nothing: overloads for ints, floats and small floats side by side.
 template <class T, int KIND> struct nt_only { };
 template <class T> struct nt_only<T, NT_INT> { typedef T as_int; };
+template <class T> struct nt_only<T, NT_FLOAT> { typedef T as_float; };
 template <class T> struct nt_only<T, NT_SMALL> { typedef T as_small; };
 template <class T> using nt_int = typename nt_only<T, nt_kind<T>>::as_int;
+template <class T> using nt_float = typename nt_only<T, nt_kind<T>>::as_float;
 template <class T> using nt_small = typename nt_only<T, nt_kind<T>>::as_small;
 
 // The unsigned type whose arithmetic wraps for T: at least 32 bits, so that nothing is promoted to int.
