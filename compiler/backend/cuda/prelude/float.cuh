@@ -8,21 +8,37 @@
 #define NT_FLOAT_CUH
 #include "newt/base.cuh"
 
-#define NT_FLOAT1(NAME, F32, F64) \
-    NT_DEV float nt_##NAME(float x) { return F32; } \
-    NT_DEV double nt_##NAME(double x) { return F64; }
-#define NT_FLOAT2(NAME, F32, F64) \
-    NT_DEV float nt_##NAME(float a, float b) { return F32; } \
-    NT_DEV double nt_##NAME(double a, double b) { return F64; }
-
 // Within 2 ulp over the full range, subnormals kept, and without the branch that the exactly rounded
 // division (div_rn) needs.
 NT_DEV float nt_div_full(float a, float b)
 {
+#ifdef __CUDA_ARCH__
     float q;
     asm("div.full.f32 %0, %1, %2;" : "=f"(q) : "f"(a), "f"(b));
     return q;
+#else
+    return a / b;
+#endif
 }
+
+// Templates, although only float and double fit: NVRTC spends time on what is instantiated, and a kernel
+// uses few of these (12 ms of 30 for plain functions).
+#define NT_FLOAT1(NAME, F32, F64) \
+    template <class T> NT_DEV nt_float<T> nt_##NAME(T x) \
+    { \
+        if constexpr (nt_same<T, float>) \
+            return F32; \
+        else \
+            return F64; \
+    }
+#define NT_FLOAT2(NAME, F32, F64) \
+    template <class T> NT_DEV nt_float<T> nt_##NAME(T a, T b) \
+    { \
+        if constexpr (nt_same<T, float>) \
+            return F32; \
+        else \
+            return F64; \
+    }
 
 NT_FLOAT1(neg, -x, -x)
 NT_FLOAT1(abs, fabsf(x), fabs(x))
@@ -58,108 +74,68 @@ NT_FLOAT2(sum, __fadd_rn(a, b), __dadd_rn(a, b))
 NT_FLOAT2(max, fmaxf(a, b), fmax(a, b))
 NT_FLOAT2(min, fminf(a, b), fmin(a, b))
 
-#undef NT_FLOAT1
-#undef NT_FLOAT2
+// Fused, rounded once.
+template <class T> NT_DEV nt_float<T> nt_fma(T a, T b, T c)
+{
+    if constexpr (nt_same<T, float>)
+        return __fmaf_rn(a, b, c);
+    else
+        return __fma_rn(a, b, c);
+}
 
-NT_DEV bool nt_isnan(float x)
+template <class T, class = nt_float<T>> NT_DEV bool nt_isnan(T x)
 {
     return x != x;
 }
 
-NT_DEV bool nt_isnan(double x)
+template <class T, class = nt_float<T>> NT_DEV bool nt_isinf(T x)
 {
-    return x != x;
-}
-
-NT_DEV bool nt_isinf(float x)
-{
-    return fabsf(x) == NT_INF_F32;
-}
-
-NT_DEV bool nt_isinf(double x)
-{
-    return fabs(x) == NT_INF_F64;
+    return nt_abs(x) == (T)NT_INF_F32;
 }
 
 // 1 / (1 + exp(-x)) without overflow: the exponential is of -|x|.
-template <class T> NT_DEV T nt_sigmoid_of(T x)
+template <class T> NT_DEV nt_float<T> nt_sigmoid(T x)
 {
     T e = nt_exp(-nt_abs(x));
-    return (x < (T)0 ? e : (T)1) / ((T)1 + e);
+    return nt_div(x < (T)0 ? e : (T)1, (T)1 + e);
 }
 
-NT_DEV float nt_sigmoid(float x)
-{
-    return nt_sigmoid_of(x);
-}
-
-NT_DEV double nt_sigmoid(double x)
-{
-    return nt_sigmoid_of(x);
-}
-
-NT_DEV float nt_fma(float a, float b, float c)
-{
-    return __fmaf_rn(a, b, c);
-}
-
-NT_DEV double nt_fma(double a, double b, double c)
-{
-    return __fma_rn(a, b, c);
-}
-
-// The forms in which a NaN wins.
-NT_DEV float nt_max_nan(float a, float b)
-{
+// The forms in which a NaN wins: one instruction for floats from sm_80 on.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    float r;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-    return r;
-#else
-    return a != a || b != b ? NT_NAN_F32 : fmaxf(a, b);
+#define NT_NAN_WINS(NAME, INSTRUCTION) \
+    NT_DEV float nt_##NAME##_nan(float a, float b) \
+    { \
+        float r; \
+        asm(INSTRUCTION " %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); \
+        return r; \
+    }
+NT_NAN_WINS(max, "max.NaN.f32")
+NT_NAN_WINS(min, "min.NaN.f32")
+#undef NT_NAN_WINS
 #endif
+
+template <class T> NT_DEV nt_float<T> nt_max_nan(T a, T b)
+{
+    return a != a || b != b ? (T)NT_NAN_F32 : nt_max(a, b);
 }
 
-NT_DEV float nt_min_nan(float a, float b)
+template <class T> NT_DEV nt_float<T> nt_min_nan(T a, T b)
 {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    float r;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-    return r;
-#else
-    return a != a || b != b ? NT_NAN_F32 : fminf(a, b);
-#endif
-}
-
-NT_DEV double nt_max_nan(double a, double b)
-{
-    return a != a || b != b ? NT_NAN_F64 : fmax(a, b);
-}
-
-NT_DEV double nt_min_nan(double a, double b)
-{
-    return a != a || b != b ? NT_NAN_F64 : fmin(a, b);
+    return a != a || b != b ? (T)NT_NAN_F32 : nt_min(a, b);
 }
 
 // min(max(x, lo), hi), but a NaN gives hi.
-NT_DEV float nt_clamp(float x, float lo, float hi)
+template <class T> NT_DEV nt_float<T> nt_clamp(T x, T lo, T hi)
 {
-    return x != x ? hi : fminf(fmaxf(x, lo), hi);
+    return x != x ? hi : nt_min(nt_max(x, lo), hi);
 }
 
-NT_DEV double nt_clamp(double x, double lo, double hi)
-{
-    return x != x ? hi : fmin(fmax(x, lo), hi);
-}
-
-NT_DEV float nt_clamp_nan(float x, float lo, float hi)
+template <class T> NT_DEV nt_float<T> nt_clamp_nan(T x, T lo, T hi)
 {
     return nt_min_nan(nt_max_nan(x, lo), hi);
 }
 
-NT_DEV double nt_clamp_nan(double x, double lo, double hi)
-{
-    return nt_min_nan(nt_max_nan(x, lo), hi);
-}
+#undef NT_FLOAT1
+#undef NT_FLOAT2
 
 #endif
