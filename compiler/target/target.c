@@ -19,8 +19,9 @@
 #define PACKED_F32 TARGET_PACKED_F32
 
 // The last character of a name that ends in a letter, else 0.
-#define SUFFIX(name) \
-    ((name)[sizeof(name) - 2] >= 'a' && (name)[sizeof(name) - 2] <= 'z' ? (name)[sizeof(name) - 2] : 0)
+#define SUFFIX(name)                                                                               \
+    ((name)[sizeof(name) - 2] >= 'a' && (name)[sizeof(name) - 2] <= 'z' ? (name)[sizeof(name) - 2] \
+                                                                        : 0)
 
 #define CHIP(name, sm, cuda, shared, features) { name, sm, cuda, SUFFIX(name), shared, features },
 static const Target targets[] = {

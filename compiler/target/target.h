@@ -24,12 +24,12 @@ typedef enum {
 enum { TARGET_MAX_THREADS = 1024, TARGET_STATIC_SHARED = 48 * 1024, TARGET_MAX_REGISTERS = 255 };
 
 typedef struct Target {
-    const char *name;      ///< "sm_90a": also what -arch of NVRTC takes
-    unsigned sm;           ///< compute capability * 10: 90
-    unsigned cuda;         ///< first CUDA release that compiles for it, * 10: 120
-    char suffix;           ///< 'a', 'f' or 0
-    uint32_t shared_max;   ///< bytes of shared memory a block may opt in to
-    uint32_t features;     ///< TARGET_... bits
+    const char *name;     ///< "sm_90a": also what -arch of NVRTC takes
+    unsigned sm;          ///< compute capability * 10: 90
+    unsigned cuda;        ///< first CUDA release that compiles for it, * 10: 120
+    char suffix;          ///< 'a', 'f' or 0
+    uint32_t shared_max;  ///< bytes of shared memory a block may opt in to
+    uint32_t features;    ///< TARGET_... bits
 } Target;
 
 /// The row of that name ("sm_90a"), or NULL.
@@ -39,8 +39,12 @@ const Target *target_get(const char *name, Span span, DiagSink *diags);
 /// All rows in order of the table.
 const Target *target_list(size_t *count);
 
-static inline bool target_has(const Target *t, TargetFeature f) { return (t->features & f) != 0; }
-/// True for the first chip of a generation (what `all-major` means): sm_75, sm_80, sm_90, sm_100 ...
+static inline bool target_has(const Target *t, TargetFeature f)
+{
+    return (t->features & f) != 0;
+}
+/// True for the first chip of a generation (what `all-major` means): sm_75, sm_80, sm_90, sm_100
+/// ...
 bool target_is_major(const Target *t);
 /// "compute_90a" for "sm_90a": the architecture of PTX made for it. Writes at most 16 bytes.
 void target_ptx_name(const Target *t, char out[16]);

@@ -26,8 +26,9 @@ static inline void simt_case_open(SimtCase *c)
     memset(c, 0, sizeof *c);
     snprintf(c->folder, sizeof c->folder, "/tmp/newt_simt_XXXXXX");
     assert_non_null(mkdtemp(c->folder));
-    simt_case_shell(c, "mkdir \"$1/newt\" && cp \"$2\"/compiler/backend/cuda/prelude/*.cuh \"$1/newt\" && "
-                       "cp \"$2\"/tests/unit/simt/*.cuh \"$1/newt\"");
+    simt_case_shell(
+        c, "mkdir \"$1/newt\" && cp \"$2\"/compiler/backend/cuda/prelude/*.cuh \"$1/newt\" && "
+           "cp \"$2\"/tests/unit/simt/*.cuh \"$1/newt\"");
 }
 
 static inline void simt_case_close(SimtCase *c)
@@ -54,8 +55,19 @@ static inline void simt_case_run(SimtCase *c, const char *source)
     char program[128], path[512];
     snprintf(program, sizeof program, "%s/run", c->folder);
     snprintf(path, sizeof path, "%s/tests/unit/%s", TEST_SOURCE_DIR, source);
-    const char *const compile[] = { "c++", "-std=c++17", "-O1", "-w", "-ffp-contract=off", "-I", c->folder, "-I",
-                                    TEST_SOURCE_DIR "/tests/unit/simt", "-o", program, path, NULL };
+    const char *const compile[] = { "c++",
+                                    "-std=c++17",
+                                    "-O1",
+                                    "-w",
+                                    "-ffp-contract=off",
+                                    "-I",
+                                    c->folder,
+                                    "-I",
+                                    TEST_SOURCE_DIR "/tests/unit/simt",
+                                    "-o",
+                                    program,
+                                    path,
+                                    NULL };
     const char *const run[] = { program, NULL };
     buf_clear(&c->log);
     const int compiled = proc_run(compile, &c->log);

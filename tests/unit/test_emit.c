@@ -1,8 +1,9 @@
-/// test_emit.c - kernels of emit/*.ir through all passes to CUDA C++: run on the host, compiled by NVRTC.
+/// test_emit.c - kernels of emit/*.ir through all passes to CUDA C++: run on the host, compiled by
+/// NVRTC.
 ///
 /// The host run (emit_run.cc, fibers for threads) checks values for 1, 2 and 8 warps; NVRTC checks
-/// that every text compiles for each generation of chips without spills or local memory. Either is skipped where
-/// its compiler is missing.
+/// that every text compiles for each generation of chips without spills or local memory. Either is
+/// skipped where its compiler is missing.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +15,9 @@
 #include "simt_case.h"
 #include "support/fs.h"
 
-static const char *const kernels[] = { "vadd",         "sums",       "transpose", "loops", "softmax",
-                                       "reduce_kinds", "neighbours", "order",     "casts" };
+static const char *const kernels[] = { "vadd",       "sums",    "transpose",
+                                       "loops",      "softmax", "reduce_kinds",
+                                       "neighbours", "order",   "casts" };
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
 
 typedef struct EmitCase {
@@ -44,31 +46,41 @@ static void fail_with_diags(EmitCase *c)
 }
 
 /// The kernel's text for that many warps, in the arena. `source` may be NULL: emit/<name>.ir.
-static const char *emit_text(EmitCase *c, const char *name, const char *source, unsigned warps, CudaLines lines)
+static const char *emit_text(EmitCase *c, const char *name, const char *source, unsigned warps,
+                             CudaLines lines)
 {
     const char *error;
     Buf out = { 0 };
     size_t len;
     if (!source)
-        source = fs_read(&c->arena, arena_printf(&c->arena, "%s/tests/unit/emit/%s.ir", TEST_SOURCE_DIR, name), &len,
-                         &error);
+        source = fs_read(&c->arena,
+                         arena_printf(&c->arena, "%s/tests/unit/emit/%s.ir", TEST_SOURCE_DIR, name),
+                         &len, &error);
     assert_non_null(source);
-    const SourceFile *file = source_add(&c->sources, arena_printf(&c->arena, "%s.ir", name), source, strlen(source));
+    const SourceFile *file =
+        source_add(&c->sources, arena_printf(&c->arena, "%s.ir", name), source, strlen(source));
     IrFunc *fn = ir_read(&c->arena, c->types, &c->syms, file, NULL, &c->diags);
     if (!fn)
         fail_with_diags(c);
     fn->num_warps = (uint16_t)warps;
-    PassCtx passes = { .arena = &c->arena, .diags = &c->diags, .layouts = c->layouts,
-                       .target = target_find("sm_80"), .verify_each = true };
-    const CudaEmitOptions options = { .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines };
-    if (!pass_run_all(&passes, fn, PASS_TILE, PASS_MEMORY) || !cuda_emit(fn, &options, &c->diags, &out))
+    PassCtx passes = { .arena = &c->arena,
+                       .diags = &c->diags,
+                       .layouts = c->layouts,
+                       .target = target_find("sm_80"),
+                       .verify_each = true };
+    const CudaEmitOptions options = {
+        .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines
+    };
+    if (!pass_run_all(&passes, fn, PASS_TILE, PASS_MEMORY) ||
+        !cuda_emit(fn, &options, &c->diags, &out))
         fail_with_diags(c);
     const char *text = arena_strndup(&c->arena, out.at, out.len);
     buf_free(&out);
     return text;
 }
 
-/// True for a line that has no place in a namespace: includes, and the guards around what kernels share.
+/// True for a line that has no place in a namespace: includes, and the guards around what kernels
+/// share.
 static bool is_shared_line(const char *line)
 {
     static const char *const beginnings[] = { "#include", "#ifndef", "#define", "#endif" };
@@ -81,7 +93,8 @@ static bool is_shared_line(const char *line)
 /// The text in a namespace of its own, with the shared memory it declares.
 static void append_kernel(Buf *out, const char *name, unsigned warps, const char *text)
 {
-    buf_printf(out, "namespace %s_w%u {\nalignas(16) static unsigned char nt_smem[1 << 17];\n", name, warps);
+    buf_printf(out, "namespace %s_w%u {\nalignas(16) static unsigned char nt_smem[1 << 17];\n",
+               name, warps);
     while (*text) {
         if (strncmp(text, "extern \"C\" ", 11) == 0)
             text += 11;  // in each namespace a function of its own
@@ -104,7 +117,8 @@ static void kernels_compute_what_they_should(void **state)
     simt_case_open(&simt);
     for (size_t k = 0; k < KERNEL_COUNT; k++)
         for (size_t w = 0; w < 3; w++)
-            append_kernel(&all, kernels[k], warps[w], emit_text(&c, kernels[k], NULL, warps[w], CUDA_LINES_NONE));
+            append_kernel(&all, kernels[k], warps[w],
+                          emit_text(&c, kernels[k], NULL, warps[w], CUDA_LINES_NONE));
     simt_case_write(&simt, "kernels.h", &all);
     buf_free(&all);
     simt_case_run(&simt, "emit_run.cc");
@@ -135,8 +149,10 @@ static void nvrtc_takes_every_text(void **state)
     for (size_t k = 0; k < KERNEL_COUNT; k++) {
         const char *text = emit_text(&c, kernels[k], NULL, 4, CUDA_LINES_EXACT);
         for (size_t i = 0; i < CHIP_COUNT; i++)
-            requests[k * CHIP_COUNT + i] = (CudaRequest){ .name = kernels[k], .source = text,
-                                                          .target = target_find(chips[i]), .line_info = true };
+            requests[k * CHIP_COUNT + i] = (CudaRequest){ .name = kernels[k],
+                                                          .source = text,
+                                                          .target = target_find(chips[i]),
+                                                          .line_info = true };
     }
     cuda_compile_all(n, &c.arena, requests, images, KERNEL_COUNT * CHIP_COUNT, 2);
     for (size_t i = 0; i < KERNEL_COUNT * CHIP_COUNT; i++) {
@@ -188,20 +204,26 @@ static void add_atomics(Buf *text, ScalarKind kind)
     if (type->bits < (is_float ? 16 : 32))
         return;
     for (unsigned i = 0; i < (is_float ? 4u : 7u); i++)
-        buf_printf(text, "%%a%u = atomic_rmw %%p, %%x0 {kind=%s, order=acq_rel, scope=gpu} : %s\n", i, kinds[i], type->ir);
-    buf_printf(text, "%%cas = atomic_cas %%p, %%x0, %%x1 {kind=add, order=acq_rel, scope=gpu} : %s\n", type->ir);
+        buf_printf(text, "%%a%u = atomic_rmw %%p, %%x0 {kind=%s, order=acq_rel, scope=gpu} : %s\n",
+                   i, kinds[i], type->ir);
+    buf_printf(text,
+               "%%cas = atomic_cas %%p, %%x0, %%x1 {kind=add, order=acq_rel, scope=gpu} : %s\n",
+               type->ir);
     for (unsigned i = 0; kind == SCALAR_I32 && i < 12; i++)
-        buf_printf(text, "%%o%u = atomic_rmw %%p, %%x0 {kind=add, order=%s, scope=%s} : i32\n", i, orders[i / 3],
-                   scopes[i % 3]);
+        buf_printf(text, "%%o%u = atomic_rmw %%p, %%x0 {kind=add, order=%s, scope=%s} : i32\n", i,
+                   orders[i / 3], scopes[i % 3]);
 }
 
 /// Every modifier of loads and stores.
 static void add_modifiers(Buf *text, const char *ir)
 {
-    static const char *const loads[] = { "cache=ca", "cache=cg", "cache=cv", "evict=first", "evict=last", "volatile" };
-    static const char *const stores[] = { "cache=wb", "cache=cg", "cache=cs", "cache=wt", "evict=first", "evict=last" };
+    static const char *const loads[] = { "cache=ca",    "cache=cg",   "cache=cv",
+                                         "evict=first", "evict=last", "volatile" };
+    static const char *const stores[] = { "cache=wb", "cache=cg",    "cache=cs",
+                                          "cache=wt", "evict=first", "evict=last" };
     for (unsigned i = 0; i < 6; i++)
-        buf_printf(text, "%%l%u = load %%p {%s} : %s\nstore %%p, %%l%u {%s}\n", i, loads[i], ir, i, stores[i]);
+        buf_printf(text, "%%l%u = load %%p {%s} : %s\nstore %%p, %%l%u {%s}\n", i, loads[i], ir, i,
+                   stores[i]);
 }
 
 /// A kernel with every elementwise operation that the type has, and casts from and to every type.
@@ -220,16 +242,19 @@ static const char *every_op(EmitCase *c, ScalarKind kind)
             continue;
         for (unsigned nan = 0; nan < (op->attr == ATTR_NAN ? 2u : 1u); nan++) {
             buf_printf(&text, "%%r%u_%u = %s %%x0%s%s%s : %s\n", code, nan, op->mnemonic,
-                       ir_arity(code).required > 1 ? ", %x1" : "", ir_arity(code).required > 2 ? ", %x2" : "",
-                       nan ? " {propagate_nan}" : "", predicate ? "i1" : ir);
-            buf_printf(&text, "store %%%c, %%r%u_%u {volatile}\n", predicate ? 'b' : 'p', code, nan);
+                       ir_arity(code).required > 1 ? ", %x1" : "",
+                       ir_arity(code).required > 2 ? ", %x2" : "", nan ? " {propagate_nan}" : "",
+                       predicate ? "i1" : ir);
+            buf_printf(&text, "store %%%c, %%r%u_%u {volatile}\n", predicate ? 'b' : 'p', code,
+                       nan);
         }
     }
     for (ScalarKind to = 0; to < SCALAR_COUNT; to++) {
         if (to == kind)
             continue;
-        buf_printf(&text, "%%t%u = cast %%x0 : %s\n%%u%u = cast %%t%u : %s\nstore %%p, %%u%u {volatile}\n", to,
-                   scalar_info[to].ir, to, to, ir, to);
+        buf_printf(&text,
+                   "%%t%u = cast %%x0 : %s\n%%u%u = cast %%t%u : %s\nstore %%p, %%u%u {volatile}\n",
+                   to, scalar_info[to].ir, to, to, ir, to);
     }
     add_atomics(&text, kind);
     add_modifiers(&text, ir);
@@ -248,8 +273,10 @@ static void prelude_has_every_op_on_every_type(void **state)
     emit_case_init(&c);
     Nvrtc *n = open_or_skip(&c);
     for (ScalarKind kind = 0; kind < SCALAR_COUNT; kind++) {
-        requests[2 * kind] = (CudaRequest){ .name = scalar_info[kind].ir, .source = every_op(&c, kind),
-                                            .target = target_find("sm_75"), .unoptimised = true };
+        requests[2 * kind] = (CudaRequest){ .name = scalar_info[kind].ir,
+                                            .source = every_op(&c, kind),
+                                            .target = target_find("sm_75"),
+                                            .unoptimised = true };
         requests[2 * kind + 1] = requests[2 * kind];
         requests[2 * kind + 1].target = target_find("sm_90a");
     }
@@ -283,9 +310,11 @@ static void proved_accesses_are_wide(void **state)
     EmitCase c;
     emit_case_init(&c);
     Nvrtc *n = open_or_skip(&c);
-    CudaImage image = cuda_compile(n, &c.arena,
-                                   &(CudaRequest){ .name = "vadd", .source = emit_text(&c, "vadd", NULL, 4, CUDA_LINES_NONE),
-                                                   .target = target_find("sm_90a") });
+    CudaImage image =
+        cuda_compile(n, &c.arena,
+                     &(CudaRequest){ .name = "vadd",
+                                     .source = emit_text(&c, "vadd", NULL, 4, CUDA_LINES_NONE),
+                                     .target = target_find("sm_90a") });
     const char *sass = disassemble(&c, &image);
     if (!sass) {
         print_message("no nvdisasm here: skipped\n");
@@ -304,21 +333,26 @@ typedef struct {
 
 // What a line of IR becomes; num_warps is 1, so that small blocks have few slots.
 static const TextCase text_cases[] = {
-    { "scalars_are_variables", "%a = program_id {axis=1} : i32\nstore %p, %a\n", "const int a = (int)blockIdx.y;" },
+    { "scalars_are_variables", "%a = program_id {axis=1} : i32\nstore %p, %a\n",
+      "const int a = (int)blockIdx.y;" },
     { "only_thread_0_stores_a_scalar", "%c = const 7 : i32\nstore %p, %c\n",
       "if (tid == 0) {\n        nt_store<1>(p, &stored);" },
-    { "replicas_do_not_store", "%i = arange 0, 8 : (8) i32\n%s = splat %p : (8) *i32\n%q = ptr_add %s, %i : (8) *i32\n"
-                               "store %q, %i\n", "const bool own_L0 = (tid & 24) == 0;" },
-    { "counted_loop", "%z = const 0 : i32\n%n = const 9 : i32\n%one = const 1 : i32\n"
-                      "%r = for %z, %n, %one, %z : i32 (%i: i32, %a: i32) {\n%b = atomic_rmw %p, %a "
-                      "{kind=add, order=relaxed, scope=cta} : i32\nyield %b\n}\nstore %p, %r\n",
+    { "replicas_do_not_store",
+      "%i = arange 0, 8 : (8) i32\n%s = splat %p : (8) *i32\n%q = ptr_add %s, %i : (8) *i32\n"
+      "store %q, %i\n",
+      "const bool own_L0 = (tid & 24) == 0;" },
+    { "counted_loop",
+      "%z = const 0 : i32\n%n = const 9 : i32\n%one = const 1 : i32\n"
+      "%r = for %z, %n, %one, %z : i32 (%i: i32, %a: i32) {\n%b = atomic_rmw %p, %a "
+      "{kind=add, order=relaxed, scope=cta} : i32\nyield %b\n}\nstore %p, %r\n",
       "for (int i = 0; i < 9; i++) {" },
     { "cache_operators", "%v = load %p {cache=cg} : i32\nstore %p, %v {evict=first}\n",
       "NT_DEFINE_LOAD(nt_load_cg, \"ld.global.cg\")\n" },
     { "eviction_priorities", "%v = load %p : i32\nstore %p, %v {evict=first}\n",
       "NT_DEFINE_STORE(nt_store_evict_first, \"st.global.L1::evict_first\")\n" },
     { "words_of_cpp_are_renamed", "%int = load %p : i32\nstore %p, %int\n", "int int_" },
-    { "line_directives", "%v = load %p : i32\nstore %p, %v\n", "// %v = load %p : i32\n#line 2 \"line_directives.ir\"\n" },
+    { "line_directives", "%v = load %p : i32\nstore %p, %v\n",
+      "// %v = load %p : i32\n#line 2 \"line_directives.ir\"\n" },
 };
 
 static void check_text(void **state)
@@ -326,7 +360,8 @@ static void check_text(void **state)
     const TextCase *t = *state;
     EmitCase c;
     emit_case_init(&c);
-    const char *source = arena_printf(&c.arena, "func @f(%%p: *i32) num_warps=1 {\n%sreturn\n}\n", t->body);
+    const char *source =
+        arena_printf(&c.arena, "func @f(%%p: *i32) num_warps=1 {\n%sreturn\n}\n", t->body);
     const char *text = emit_text(&c, t->name, source, 1, CUDA_LINES_STATEMENT);
     if (!strstr(text, t->want))
         fail_msg("no '%s' in\n%s", t->want, text);
@@ -339,7 +374,8 @@ static void same_input_gives_same_text(void **state)
     EmitCase a, b;
     emit_case_init(&a);
     emit_case_init(&b);
-    emit_text(&b, "sums", NULL, 4, CUDA_LINES_STATEMENT);  // what was emitted before leaves no trace
+    emit_text(&b, "sums", NULL, 4,
+              CUDA_LINES_STATEMENT);  // what was emitted before leaves no trace
     for (size_t k = 0; k < KERNEL_COUNT; k++)
         assert_string_equal(emit_text(&a, kernels[k], NULL, 4, CUDA_LINES_STATEMENT),
                             emit_text(&b, kernels[k], NULL, 4, CUDA_LINES_STATEMENT));
@@ -358,6 +394,7 @@ int main(void)
         [TEXT_COUNT + 4] = cmocka_unit_test(prelude_has_every_op_on_every_type),
     };
     for (size_t i = 0; i < TEXT_COUNT; i++)
-        tests[i] = (struct CMUnitTest){ text_cases[i].name, check_text, NULL, NULL, (void *)&text_cases[i] };
+        tests[i] = (struct CMUnitTest){ text_cases[i].name, check_text, NULL, NULL,
+                                        (void *)&text_cases[i] };
     return cmocka_run_group_tests_name("emit", tests, NULL, NULL);
 }

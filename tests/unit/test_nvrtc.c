@@ -63,7 +63,9 @@ static void compiles_for_every_listed_chip(void **state)
     CudaImage images[COUNT];
 
     for (size_t i = 0; i < COUNT; i++)
-        requests[i] = (CudaRequest){ .name = "vadd.cu", .source = add_kernel, .target = target_find(names[i]) };
+        requests[i] = (CudaRequest){ .name = "vadd.cu",
+                                     .source = add_kernel,
+                                     .target = target_find(names[i]) };
     cuda_compile_all(n, &a, requests, images, COUNT, 2);
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(images[i].ok);
@@ -83,7 +85,9 @@ static void makes_ptx(void **state)
     Arena a = { 0 };
     Nvrtc *n = open_or_skip(&a);
     CudaImage image = cuda_compile(
-        n, &a, &(CudaRequest){ .name = "vadd.cu", .source = add_kernel, .target = target_find("sm_80"), .ptx = true });
+        n, &a,
+        &(CudaRequest){
+            .name = "vadd.cu", .source = add_kernel, .target = target_find("sm_80"), .ptx = true });
     assert_true(image.ok);
     assert_int_equal(image.data[image.size - 1], 0);
     assert_non_null(strstr(image.data, ".target sm_80"));
@@ -99,7 +103,8 @@ static void rejected_text_names_the_source_line(void **state)
     DiagSink diags;
     Buf out = { 0 };
     diag_init(&diags, &a, &sources);
-    CudaRequest request = { .name = "k.cu", .source = "#line 5 \"k.newt\"\nint f() { return oops; }\n",
+    CudaRequest request = { .name = "k.cu",
+                            .source = "#line 5 \"k.newt\"\nint f() { return oops; }\n",
                             .target = target_find("sm_80") };
     CudaImage image = cuda_compile(n, &a, &request);
     assert_false(image.ok);
@@ -119,7 +124,12 @@ static void old_library_is_told_from_unknown_chip(void **state)
     DiagSink diags;
     Buf out = { 0 };
     const int archs[] = { 75, 80, 90 };
-    Nvrtc n = { .loaded = true, .path = "libnvrtc.so.12", .major = 12, .minor = 4, .archs = archs, .arch_count = 3 };
+    Nvrtc n = { .loaded = true,
+                .path = "libnvrtc.so.12",
+                .major = 12,
+                .minor = 4,
+                .archs = archs,
+                .arch_count = 3 };
     diag_init(&diags, &a, &sources);
     assert_true(nvrtc_check_target(&n, target_find("sm_90a"), (Span){ 0, 0 }, &diags));
     assert_false(nvrtc_check_target(&n, target_find("sm_121a"), (Span){ 0, 0 }, &diags));

@@ -1,9 +1,9 @@
 /// test_prelude.c - the prelude's software conversions, compiled for the host and compared with
 /// arithmetic in double.
 ///
-/// convert.cuh is plain C++ where a chip lacks the instruction. The C++ program in prelude_convert.cc
-/// includes it with simt.h and checks every 16-bit and 8-bit code and the floats around every
-/// rounding boundary. Skipped where there is no C++ compiler.
+/// convert.cuh is plain C++ where a chip lacks the instruction. The C++ program in
+/// prelude_convert.cc includes it with simt.h and checks every 16-bit and 8-bit code and the floats
+/// around every rounding boundary. Skipped where there is no C++ compiler.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,6 +22,7 @@ static void conversions_agree_with_double_arithmetic(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(conversions_agree_with_double_arithmetic) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(
+        conversions_agree_with_double_arithmetic) };
     return cmocka_run_group_tests_name("prelude", tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ enum { CUDA_MAX_JOBS = 256 };
 typedef struct CompileQueue {
     const Nvrtc *nvrtc;
     const CudaRequest *requests;
-    CudaImage *images;             // text and log malloc'd here
+    CudaImage *images;  // text and log malloc'd here
     const char **headers, **header_names;
     int header_count;
     size_t next, count;
@@ -45,9 +45,11 @@ static void make_options(OptionList *o, const Nvrtc *n, const CudaRequest *r)
 {
     char virtual_arch[16];
     target_ptx_name(r->target, virtual_arch);
-    VEC_PUSH(&o->arena, &o->list, arena_printf(&o->arena, "-arch=%s", r->ptx ? virtual_arch : r->target->name));
+    VEC_PUSH(&o->arena, &o->list,
+             arena_printf(&o->arena, "-arch=%s", r->ptx ? virtual_arch : r->target->name));
     VEC_PUSH(&o->arena, &o->list, "--std=c++17");
-    if (n->major >= 13)  // leaves out declarations that the prelude does not use: 10 to 15 % of the time
+    if (n->major >=
+        13)  // leaves out declarations that the prelude does not use: 10 to 15 % of the time
         VEC_PUSH(&o->arena, &o->list, "-minimal");
     if (r->line_info)
         VEC_PUSH(&o->arena, &o->list, "-lineinfo");
@@ -82,7 +84,8 @@ static void compile_one(const CompileQueue *q, const CudaRequest *r, CudaImage *
     const double start = seconds_now();
     size_t log_size;
 
-    if (api->create(&program, r->source, r->name, q->header_count, q->headers, q->header_names) != NVRTC_OK)
+    if (api->create(&program, r->source, r->name, q->header_count, q->headers, q->header_names) !=
+        NVRTC_OK)
         return;
     make_options(&options, q->nvrtc, r);
     image->ok = api->compile(program, (int)options.list.len, options.list.at) == NVRTC_OK;
@@ -203,7 +206,8 @@ CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request)
     return image;
 }
 
-void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span, DiagSink *diags)
+void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span,
+                          DiagSink *diags)
 {
     diag_report(diags, DIAG_INTERNAL, span, "NVRTC does not accept the CUDA C++ made for '%s' (%s)",
                 request->target->name, request->name);

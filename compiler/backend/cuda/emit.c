@@ -1,15 +1,16 @@
 /// emit.c - one kernel as CUDA C++: dispatch over operations, then the text around the body.
 ///
-/// The body is written first; it tells which prelude headers, access functions and layout variables the
-/// text in front of it must have.
+/// The body is written first; it tells which prelude headers, access functions and layout variables
+/// the text in front of it must have.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 // ORDER EmitNeed
-static const char *const cuda_headers[] = { "base", "int", "compare", "float", "convert", "small",
-                                            "memory", "shared", "reduce", "atomic", "debug" };
+static const char *const cuda_headers[] = { "base",    "int",    "compare", "float",
+                                            "convert", "small",  "memory",  "shared",
+                                            "reduce",  "atomic", "debug" };
 
 static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_CONST] = cuda_emit_const,
@@ -37,17 +38,20 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_CONVERT] = cuda_emit_convert,
 };
 
-static EmitFn *const emit_by_class[OPCLASS_DEBUG + 1] = { [OPCLASS_ELEMENTWISE] = cuda_emit_elementwise };
+static EmitFn *const emit_by_class[OPCLASS_DEBUG + 1] = { [OPCLASS_ELEMENTWISE] =
+                                                              cuda_emit_elementwise };
 
 bool cuda_fault(Emit *e, const IrOp *op, const char *what)
 {
-    diag_report(e->diags, DIAG_INTERNAL, op->span, "cannot emit '%s': %s", ir_op_info[op->code].mnemonic, what);
+    diag_report(e->diags, DIAG_INTERNAL, op->span, "cannot emit '%s': %s",
+                ir_op_info[op->code].mnemonic, what);
     return false;
 }
 
 bool cuda_emit_op(Emit *e, const IrOp *op)
 {
-    EmitFn *fn = emit_by_op[op->code] ? emit_by_op[op->code] : emit_by_class[ir_op_info[op->code].cls];
+    EmitFn *fn =
+        emit_by_op[op->code] ? emit_by_op[op->code] : emit_by_class[ir_op_info[op->code].cls];
     if (!fn) {
         diag_report(e->diags, DIAG_UNSUPPORTED, op->span, "'%s' is not supported on GPUs yet",
                     ir_op_info[op->code].mnemonic);
@@ -57,7 +61,8 @@ bool cuda_emit_op(Emit *e, const IrOp *op)
     return fn(e, op);
 }
 
-/// All operations of a region but its yield, which the operation that owns the region takes care of.
+/// All operations of a region but its yield, which the operation that owns the region takes care
+/// of.
 bool cuda_emit_ops(Emit *e, const IrBlock *b)
 {
     for (const IrOp *op = b->first; op; op = op->next)
@@ -73,8 +78,10 @@ static void print_head(const Emit *e, Buf *out)
     SourcePos pos = e->opt->sources ? source_pos(e->opt->sources, fn->span.lo) : (SourcePos){ 0 };
     if (pos.file)
         buf_printf(out, " of %s:%" PRIu32, pos.file->path, pos.line);
-    buf_printf(out, "\n// variant: %s; num_warps %u, num_stages %u, %" PRIu32 " bytes of shared memory\n",
-               e->opt->variant ? e->opt->variant : "generic", fn->num_warps, fn->num_stages, fn->smem_bytes);
+    buf_printf(
+        out, "\n// variant: %s; num_warps %u, num_stages %u, %" PRIu32 " bytes of shared memory\n",
+        e->opt->variant ? e->opt->variant : "generic", fn->num_warps, fn->num_stages,
+        fn->smem_bytes);
     if (e->layouts.len)
         buf_puts(out, "// layouts, the element bits that each bit moves:\n");
     for (uint32_t i = 0; i < e->layouts.len; i++) {
@@ -94,7 +101,8 @@ static void print_prelude(const Emit *e, Buf *out)
     for (uint32_t i = 0; i < e->access.len; i++) {
         const char *name = strchr(e->access.at[i], '(') + 1;
         const int len = (int)strcspn(name, ",)");
-        buf_printf(out, "#ifndef NT_HAS_%.*s\n#define NT_HAS_%.*s\n%s\n#endif\n", len, name, len, name, e->access.at[i]);
+        buf_printf(out, "#ifndef NT_HAS_%.*s\n#define NT_HAS_%.*s\n%s\n#endif\n", len, name, len,
+                   name, e->access.at[i]);
     }
     buf_putc(out, '\n');
 }
@@ -102,10 +110,12 @@ static void print_prelude(const Emit *e, Buf *out)
 static void print_signature(Emit *e, Buf *out)
 {
     const IrFunc *fn = e->fn;
-    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u)\n%s(", cuda_threads(fn), e->opt->entry);
+    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u)\n%s(", cuda_threads(fn),
+               e->opt->entry);
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const IrValue *v = fn->body->args[i];
-        buf_printf(out, "%s%s", i ? ", " : "", cuda_decl(e, cuda_ctype(e, v->type), cuda_place(e, v).text, 0));
+        buf_printf(out, "%s%s", i ? ", " : "",
+                   cuda_decl(e, cuda_ctype(e, v->type), cuda_place(e, v).text, 0));
     }
     buf_puts(out, ")\n{\n");
 }
@@ -123,7 +133,8 @@ static void print_shared(Emit *e, Buf *out)
         const Layout *l = x->layout;
         if (x->wants_at)
             buf_printf(out, "    const int at_L%" PRIu32 " = %s;\n", i,
-                       cuda_linear(e, "tid", l->basis + l->reg_bits, LAYOUT_LANE_BITS + l->warp_bits, &image));
+                       cuda_linear(e, "tid", l->basis + l->reg_bits,
+                                   LAYOUT_LANE_BITS + l->warp_bits, &image));
         if (x->wants_own)
             buf_printf(out, "    const bool own_L%" PRIu32 " = (tid & %" PRIu32 ") == 0;\n", i,
                        layout_replicated_threads(l));

@@ -1,8 +1,8 @@
 /// emit.h - CUDA C++ from block IR whose values have layouts.
 ///
 /// One kernel, one text. The text is a product: it is indented, keeps the user's names, shows each
-/// source line above what it became, has no date and no path but the source's own name, and is the same
-/// bytes for the same input. It needs the prelude, which cuda_compile supplies.
+/// source line above what it became, has no date and no path but the source's own name, and is the
+/// same bytes for the same input. It needs the prelude, which cuda_compile supplies.
 #ifndef NEWT_BACKEND_CUDA_EMIT_H
 #define NEWT_BACKEND_CUDA_EMIT_H
 #include "ir/ir.h"
@@ -16,17 +16,20 @@ typedef enum {
 } CudaLines;
 
 typedef struct CudaEmitOptions {
-    const char *entry;          ///< C symbol of the kernel
-    const char *variant;        ///< what the variant was made for, in the head comment; NULL: nothing
-    LayoutTable *layouts;       ///< the one that the function's layouts are from
-    const SourceMap *sources;   ///< NULL: no source lines in the text
+    const char *entry;     ///< C symbol of the kernel
+    const char *variant;   ///< what the variant was made for, in the head comment; NULL: nothing
+    LayoutTable *layouts;  ///< the one that the function's layouts are from
+    const SourceMap *sources;  ///< NULL: no source lines in the text
     CudaLines lines;
 } CudaEmitOptions;
 
 /// Appends the kernel's text. False after reporting an operation that the backend does not support.
 bool cuda_emit(const IrFunc *fn, const CudaEmitOptions *opt, DiagSink *diags, Buf *out);
 
-static inline unsigned cuda_threads(const IrFunc *fn) { return 32u * fn->num_warps; }
+static inline unsigned cuda_threads(const IrFunc *fn)
+{
+    return 32u * fn->num_warps;
+}
 
 /// False after reporting that a launch would ask for more threads or shared memory than `t` has.
 bool cuda_check_limits(const IrFunc *fn, const Target *t, DiagSink *diags);

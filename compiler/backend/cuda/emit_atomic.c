@@ -1,7 +1,7 @@
 /// emit_atomic.c - atomic updates: one owner performs each, every replica gets the old value.
 ///
-/// Where replicas need the old value smem_plan gave scratch, one place an element: owners write it, all
-/// wait, all read. A masked-off element gives zero.
+/// Where replicas need the old value smem_plan gave scratch, one place an element: owners write it,
+/// all wait, all read. A masked-off element gives zero.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@ static const char *order_suffix(Emit *e, const IrOp *op)
     static const char *const orders[] = { "relaxed", "acquire", "release", "acq_rel" };
     static const char *const scopes[] = { "cta", "gpu", "sys" };
     const char *order = orders[op->attr.atomic.order], *scope = scopes[op->attr.atomic.scope];
-    const char *line = cuda_text(e, "NT_DEFINE_ATOMICS(%s_%s, \".%s.%s\")", order, scope, order, scope);
+    const char *line =
+        cuda_text(e, "NT_DEFINE_ATOMICS(%s_%s, \".%s.%s\")", order, scope, order, scope);
 
     e->needs |= NEED_ATOMIC;
     for (uint32_t i = 0; i < e->access.len; i++)
@@ -28,7 +29,8 @@ static bool emit_hand_out(Emit *e, const IrOp *op, const char *name, const char 
     const IrValue *out = op->results[0];
     const unsigned slots = cuda_slots(out);
     const char *ctype = cuda_ctype(e, out->type);
-    const char *old = cuda_scratch(e, op, ctype, "handed", 0, type_elem_bytes(out->type) * out->type->numel);
+    const char *old =
+        cuda_scratch(e, op, ctype, "handed", 0, type_elem_bytes(out->type) * out->type->numel);
     if (!old)
         return false;
 
@@ -38,8 +40,8 @@ static bool emit_hand_out(Emit *e, const IrOp *op, const char *name, const char 
     slot = cuda_loop(e, slots, 1);
     const char *first = cuda_first_slot(e, out->layout, slot);
     const char *element = out->layout ? cuda_element(e, out->layout, slot) : "0";
-    cuda_line(e, "%s%s%s%s[%s] = %s;", first ? "if (" : "", first ? first : "", first ? ") " : "", old, element,
-              cuda_slot_of(e, out, name, slot));
+    cuda_line(e, "%s%s%s%s[%s] = %s;", first ? "if (" : "", first ? first : "", first ? ") " : "",
+              old, element, cuda_slot_of(e, out, name, slot));
     cuda_loop_end(e, slots, 1);
     e->body.indent--;
     cuda_line(e, "}");
@@ -65,7 +67,8 @@ static void emit_repeat(Emit *e, const IrValue *out, const char *name)
 }
 
 /// Both kinds: `call` is the function's name, operands 1 ... operand_count follow the pointer.
-static bool emit_atomic(Emit *e, const IrOp *op, const char *call, uint32_t operand_count, const IrValue *mask)
+static bool emit_atomic(Emit *e, const IrOp *op, const char *call, uint32_t operand_count,
+                        const IrValue *mask)
 {
     const IrValue *out = op->results[0], *pointer = op->args[0];
     const unsigned slots = cuda_slots(pointer);
@@ -80,14 +83,16 @@ static bool emit_atomic(Emit *e, const IrOp *op, const char *call, uint32_t oper
         e->body.indent++;
     }
     const char *slot = cuda_loop(e, slots, 1);
-    const char *first = cuda_first_slot(e, pointer->layout, slot), *condition = mask ? cuda_ref(e, mask, slot) : first;
+    const char *first = cuda_first_slot(e, pointer->layout, slot),
+               *condition = mask ? cuda_ref(e, mask, slot) : first;
     if (mask && first)
         condition = cuda_text(e, "%s && %s", first, condition);
     const char *operands = cuda_ref(e, pointer, slot);
     for (uint32_t i = 1; i <= operand_count; i++)
         operands = cuda_text(e, "%s, %s", operands, cuda_ref(e, op->args[i], slot));
-    cuda_line(e, "%s%s%s%s%s%s(%s);", condition ? "if (" : "", condition ? condition : "", condition ? ") " : "",
-              used ? cuda_slot_of(e, out, name, slot) : "", used ? " = " : "", call, operands);
+    cuda_line(e, "%s%s%s%s%s%s(%s);", condition ? "if (" : "", condition ? condition : "",
+              condition ? ") " : "", used ? cuda_slot_of(e, out, name, slot) : "",
+              used ? " = " : "", call, operands);
     cuda_loop_end(e, slots, 1);
     if (owner) {
         e->body.indent--;
@@ -105,7 +110,8 @@ static bool emit_atomic(Emit *e, const IrOp *op, const char *call, uint32_t oper
 bool cuda_emit_atomic_rmw(Emit *e, const IrOp *op)
 {
     static const char *const kinds[] = { "add", "max", "min", "and", "or", "xor", "xchg" };
-    const char *call = cuda_text(e, "nt_atomic_%s_%s", kinds[op->attr.atomic.kind], order_suffix(e, op));
+    const char *call =
+        cuda_text(e, "nt_atomic_%s_%s", kinds[op->attr.atomic.kind], order_suffix(e, op));
     return emit_atomic(e, op, call, 1, op->args[2]);
 }
 

@@ -14,13 +14,14 @@ static void emit_copy(Emit *e, const IrValue *target, const char *name, Place va
         return;
     const unsigned slots = cuda_slots(target);
     const char *slot = cuda_loop(e, slots, 1);
-    const char *from = value.kind == PLACE_ARRAY ? cuda_text(e, "%s[%s]", value.text, slot) : value.text;
+    const char *from =
+        value.kind == PLACE_ARRAY ? cuda_text(e, "%s[%s]", value.text, slot) : value.text;
     cuda_line(e, "%s = %s;", cuda_slot_of(e, target, name, slot), from);
     cuda_loop_end(e, slots, 1);
 }
 
-/// Storage for the results of `op`. A loop's are also what its regions carry: `named_by` is the region
-/// whose arguments (after the first `skip`) name them, and they get their initial values.
+/// Storage for the results of `op`. A loop's are also what its regions carry: `named_by` is the
+/// region whose arguments (after the first `skip`) name them, and they get their initial values.
 static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *named_by, uint32_t skip)
 {
     const char **names = ARENA_NEW_N(e->arena, const char *, op->resultc + 1u);
@@ -30,7 +31,8 @@ static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *name
         cuda_set_place(e, result, cuda_held_as(result), names[i]);
         const char *decl = cuda_value_decl(e, result, cuda_ctype(e, result->type), names[i]);
         if (named_by && cuda_held_as(result) == PLACE_SAME) {  // with its initial value
-            cuda_line(e, "%s = %s;", decl, cuda_place(e, op->args[op->argc - op->resultc + i]).text);
+            cuda_line(e, "%s = %s;", decl,
+                      cuda_place(e, op->args[op->argc - op->resultc + i]).text);
             continue;
         }
         cuda_line(e, "%s;", decl);
@@ -83,13 +85,15 @@ static bool const_of(const IrValue *v, int64_t *value)
     return true;
 }
 
-/// The loop's head. A step of 1 never passes the end; others are counted, so that the counter may wrap.
+/// The loop's head. A step of 1 never passes the end; others are counted, so that the counter may
+/// wrap.
 static void emit_for_head(Emit *e, const IrOp *op, const char *counter)
 {
     const char *lo = cuda_ref(e, op->args[0], "0"), *hi = cuda_ref(e, op->args[1], "0");
     const char *step = cuda_ref(e, op->args[2], "0"), *ctype = cuda_ctype(e, op->args[0]->type);
     int64_t by = 0;
-    const bool is_const = const_of(op->args[2], &by), down = is_const && type_is_signed(op->args[2]->type) && by < 0;
+    const bool is_const = const_of(op->args[2], &by),
+               down = is_const && type_is_signed(op->args[2]->type) && by < 0;
 
     if (is_const && by == 1) {
         cuda_line(e, "for (%s %s = %s; %s < %s; %s++) {", ctype, counter, lo, counter, hi, counter);
@@ -98,8 +102,10 @@ static void emit_for_head(Emit *e, const IrOp *op, const char *counter)
     const char *trips = cuda_name(e, "trips");
     e->needs |= NEED_BASE | NEED_INT;
     cuda_line(e, "%s %s = %s;", ctype, counter, lo);
-    cuda_line(e, "for (auto %s = nt_trips%s<%s>(%s, %s, %s); %s != 0; %s--, %s = nt_add<%s>(%s, %s)) {", trips,
-              down ? "_down" : "", ctype, lo, hi, step, trips, trips, counter, ctype, counter, step);
+    cuda_line(
+        e, "for (auto %s = nt_trips%s<%s>(%s, %s, %s); %s != 0; %s--, %s = nt_add<%s>(%s, %s)) {",
+        trips, down ? "_down" : "", ctype, lo, hi, step, trips, trips, counter, ctype, counter,
+        step);
 }
 
 bool cuda_emit_for(Emit *e, const IrOp *op)
@@ -180,7 +186,8 @@ bool cuda_emit_barrier(Emit *e, const IrOp *op)
 bool cuda_emit_assert(Emit *e, const IrOp *op)
 {
     const IrValue *condition = op->args[0], *mask = op->args[1];
-    const SourcePos pos = e->opt->sources ? source_pos(e->opt->sources, op->span.lo) : (SourcePos){ 0 };
+    const SourcePos pos =
+        e->opt->sources ? source_pos(e->opt->sources, op->span.lo) : (SourcePos){ 0 };
     Buf text = { 0 };
 
     buf_c_string(&text, op->attr.text, strlen(op->attr.text));

@@ -1,7 +1,7 @@
 /// emit_convert.c - moving a value to another layout, as layout_plan_convert found cheapest.
 ///
-/// All the plan's maps are linear over bits, so each is printed as one expression in the slot and one
-/// in the thread.
+/// All the plan's maps are linear over bits, so each is printed as one expression in the slot and
+/// one in the thread.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
@@ -15,7 +15,8 @@ typedef struct Convert {
 } Convert;
 
 /// The linear map of which table[0], table[1], ... are the values, as an expression in `var`.
-static const char *table_text(Emit *e, const uint16_t *table, unsigned bits, const char *var, uint32_t *image)
+static const char *table_text(Emit *e, const uint16_t *table, unsigned bits, const char *var,
+                              uint32_t *image)
 {
     uint32_t basis[LAYOUT_MAX_BITS];
     for (unsigned k = 0; k < bits; k++)
@@ -46,8 +47,8 @@ static bool emit_regs(Emit *e, const Convert *c)
     return true;
 }
 
-/// Reorders the slots of each lane so that lane by lane the slot to send has one number: a slot index
-/// that depends on the lane would put the array into memory. Gives the array to send from.
+/// Reorders the slots of each lane so that lane by lane the slot to send has one number: a slot
+/// index that depends on the lane would put the array into memory. Gives the array to send from.
 static const char *emit_flips(Emit *e, const Convert *c)
 {
     const char *array = cuda_place(e, c->op->args[0]).text;
@@ -58,8 +59,8 @@ static const char *emit_flips(Emit *e, const Convert *c)
         const char *next = cuda_name(e, "sent");
         cuda_line(e, "%s;", cuda_decl(e, c->ctype, next, slots));
         const char *slot = cuda_loop(e, slots, 1);
-        cuda_line(e, "%s[%s] = (%s >> %u & 1) != 0 ? %s[%s ^ %u] : %s[%s];", next, slot, cuda_tid(e), k, array, slot,
-                  c->plan->send_flip[k], array, slot);
+        cuda_line(e, "%s[%s] = (%s >> %u & 1) != 0 ? %s[%s ^ %u] : %s[%s];", next, slot,
+                  cuda_tid(e), k, array, slot, c->plan->send_flip[k], array, slot);
         cuda_loop_end(e, slots, 1);
         array = next;
     }
@@ -72,15 +73,18 @@ static bool emit_shuffle(Emit *e, const Convert *c)
     const unsigned slots = cuda_slots(to);
     uint32_t image, slot_image, thread_image;
     const Place from = cuda_place(e, c->op->args[0]);
-    const char *array = from.kind == PLACE_ARRAY ? emit_flips(e, c) : NULL, *name = cuda_declare(e, to);
+    const char *array = from.kind == PLACE_ARRAY ? emit_flips(e, c) : NULL,
+               *name = cuda_declare(e, to);
 
     const char *slot = cuda_loop(e, slots, 1), *source = from.text;
     if (array)
-        source = cuda_text(e, "%s[%s]", array, table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
+        source = cuda_text(e, "%s[%s]", array,
+                           table_text(e, c->plan->reg_from, c->dst->reg_bits, slot, &image));
     if (c->plan->same_lane) {
         cuda_line(e, "%s = %s;", cuda_slot_of(e, to, name, slot), source);
     } else {
-        const char *by_slot = table_text(e, c->plan->lane_from, c->dst->reg_bits, slot, &slot_image);
+        const char *by_slot =
+            table_text(e, c->plan->lane_from, c->dst->reg_bits, slot, &slot_image);
         const char *by_thread = thread_text(e, c->plan->lane_flip, c->dst, &thread_image);
         e->needs |= NEED_REDUCE;
         const char *lane = cuda_join(e, by_thread, thread_image, by_slot, slot_image);
@@ -107,12 +111,15 @@ static unsigned bit_count(uint32_t power_of_two)
 }
 
 /// The place of the group at position `at`: the thread's part is the variable `base`.
-static const char *place_text(Emit *e, const ConvertPlan *plan, const Side *side, const char *base, const char *at)
+static const char *place_text(Emit *e, const ConvertPlan *plan, const Side *side, const char *base,
+                              const char *at)
 {
     uint32_t basis[LAYOUT_MAX_BITS], image;
     const unsigned bits = bit_count(side->count);
     for (unsigned k = 0; k < bits; k++)
-        basis[k] = 1u << k < side->vec ? 0 : layout_shared_index(plan, side->layout, side->slots[1u << k], 0);
+        basis[k] = 1u << k < side->vec
+                       ? 0
+                       : layout_shared_index(plan, side->layout, side->slots[1u << k], 0);
     const char *offset = cuda_linear(e, at, basis, bits, &image);
     return offset[0] == '0' && !offset[1] ? base : cuda_text(e, "(%s ^ (%s))", base, offset);
 }
@@ -148,7 +155,8 @@ static void emit_store_side(Emit *e, const Convert *c, const Side *side, const c
     const char *at = cuda_block_loop(e, side->count, side->vec);
     const char *place = place_text(e, c->plan, side, base, at);
     if (side->vec == 1) {
-        cuda_line(e, "%s[%s] = %s;", scratch, place, cuda_ref(e, from, member_slot(e, side, at, 0)));
+        cuda_line(e, "%s[%s] = %s;", scratch, place,
+                  cuda_ref(e, from, member_slot(e, side, at, 0)));
     } else {
         cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
         for (unsigned i = 0; i < side->vec; i++)
@@ -162,19 +170,22 @@ static void emit_store_side(Emit *e, const Convert *c, const Side *side, const c
     }
 }
 
-static void emit_load_side(Emit *e, const Convert *c, const Side *side, const char *scratch, const char *name)
+static void emit_load_side(Emit *e, const Convert *c, const Side *side, const char *scratch,
+                           const char *name)
 {
     const IrValue *to = c->op->results[0];
     const char *base = emit_base(e, c->plan, side, "take");
     const char *at = cuda_block_loop(e, side->count, side->vec);
     const char *place = place_text(e, c->plan, side, base, at);
     if (side->vec == 1) {
-        cuda_line(e, "%s = %s[%s];", cuda_slot_of(e, to, name, member_slot(e, side, at, 0)), scratch, place);
+        cuda_line(e, "%s = %s[%s];", cuda_slot_of(e, to, name, member_slot(e, side, at, 0)),
+                  scratch, place);
     } else {
         cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
         cuda_line(e, "nt_take<%u>(group, %s + %s);", side->vec, scratch, place);
         for (unsigned i = 0; i < side->vec; i++)
-            cuda_line(e, "%s = group[%u];", cuda_slot_of(e, to, name, member_slot(e, side, at, i)), i);
+            cuda_line(e, "%s = group[%u];", cuda_slot_of(e, to, name, member_slot(e, side, at, i)),
+                      i);
     }
     cuda_block_end(e);
 }
@@ -219,10 +230,13 @@ static bool emit_shared(Emit *e, const Convert *c)
 bool cuda_emit_convert(Emit *e, const IrOp *op)
 {
     const IrValue *from = op->args[0], *to = op->results[0];
-    Convert c = { .op = op, .src = from->layout, .dst = to->layout, .ctype = cuda_ctype(e, to->type) };
+    Convert c = {
+        .op = op, .src = from->layout, .dst = to->layout, .ctype = cuda_ctype(e, to->type)
+    };
 
     c.plan = layout_plan_convert(e->opt->layouts, c.src, c.dst, type_elem_bytes(to->type));
-    if (cuda_place(e, from).kind == PLACE_SAME && c.plan->kind != CONVERT_SHARED && c.plan->kind != CONVERT_SHUFFLE) {
+    if (cuda_place(e, from).kind == PLACE_SAME && c.plan->kind != CONVERT_SHARED &&
+        c.plan->kind != CONVERT_SHUFFLE) {
         e->places[to->id] = cuda_place(e, from);
         return true;
     }

@@ -28,7 +28,8 @@ bool cuda_emit_arange(Emit *e, const IrOp *op)
         target = cuda_slot_of(e, v, name, slot);
     }
     const char *element = cuda_element(e, v->layout, slot);
-    cuda_line(e, "%s = %s;", target, lo ? cuda_text(e, "%" PRId64 " + (%s)", lo, element) : element);
+    cuda_line(e, "%s = %s;", target,
+              lo ? cuda_text(e, "%" PRId64 " + (%s)", lo, element) : element);
     cuda_loop_end(e, cuda_slots(v), 1);
     return true;
 }
@@ -88,14 +89,16 @@ bool cuda_emit_broadcast(Emit *e, const IrOp *op)
         first = first && map[r] == 0;
     }
     if (same || first) {
-        cuda_set_place(e, to, same ? PLACE_ARRAY : PLACE_SAME, same ? cuda_place(e, from).text : cuda_ref(e, from, "0"));
+        cuda_set_place(e, to, same ? PLACE_ARRAY : PLACE_SAME,
+                       same ? cuda_place(e, from).text : cuda_ref(e, from, "0"));
         return true;
     }
     for (unsigned k = 0; k < to->layout->reg_bits; k++)
         basis[k] = map[1u << k];
     const char *name = cuda_declare(e, to);
     const char *slot = cuda_loop(e, slots, 1);
-    cuda_line(e, "%s[%s] = %s;", name, slot, cuda_ref(e, from, cuda_linear(e, slot, basis, to->layout->reg_bits, &image)));
+    cuda_line(e, "%s[%s] = %s;", name, slot,
+              cuda_ref(e, from, cuda_linear(e, slot, basis, to->layout->reg_bits, &image)));
     cuda_loop_end(e, slots, 1);
     return true;
 }

@@ -55,7 +55,8 @@ bool cuda_emit_elementwise(Emit *e, const IrOp *op)
     const bool is_float = type_is_float(type) || type_is_fp8(type);
     const bool nan = ir_op_info[op->code].attr == ATTR_NAN && op->attr.propagate_nan && is_float;
     e->needs |= need_for(op, op->code == IR_PTR_ADD ? op->args[0]->type : type);
-    return emit_per_slot(e, op, cuda_text(e, "nt_%s%s(", ir_op_info[op->code].mnemonic, nan ? "_nan" : ""), ")");
+    return emit_per_slot(
+        e, op, cuda_text(e, "nt_%s%s(", ir_op_info[op->code].mnemonic, nan ? "_nan" : ""), ")");
 }
 
 bool cuda_emit_cast(Emit *e, const IrOp *op)
@@ -69,11 +70,13 @@ bool cuda_emit_cast(Emit *e, const IrOp *op)
     if (type_is_ptr(from))
         return emit_per_slot(e, op, cuda_text(e, "(%s)(", ctype), ")");
     e->needs |= NEED_CONVERT;
-    return emit_per_slot(e, op, cuda_text(e, "nt_cast%s<%s>(", op->attr.round_to_zero ? "_rtz" : "", ctype), ")");
+    return emit_per_slot(
+        e, op, cuda_text(e, "nt_cast%s<%s>(", op->attr.round_to_zero ? "_rtz" : "", ctype), ")");
 }
 
 bool cuda_emit_bitcast(Emit *e, const IrOp *op)
 {
     e->needs |= NEED_BASE;
-    return emit_per_slot(e, op, cuda_text(e, "nt_bitcast<%s>(", cuda_ctype(e, op->results[0]->type)), ")");
+    return emit_per_slot(e, op,
+                         cuda_text(e, "nt_bitcast<%s>(", cuda_ctype(e, op->results[0]->type)), ")");
 }

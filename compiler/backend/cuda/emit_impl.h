@@ -9,8 +9,8 @@
 
 typedef enum {
     PLACE_NONE,
-    PLACE_SAME,   ///< `text` is the value in every slot: a scalar, a literal, x[0]
-    PLACE_ARRAY   ///< `text`[slot]
+    PLACE_SAME,  ///< `text` is the value in every slot: a scalar, a literal, x[0]
+    PLACE_ARRAY  ///< `text`[slot]
 } PlaceKind;
 
 typedef struct Place {
@@ -20,9 +20,17 @@ typedef struct Place {
 
 /// A prelude header, "newt/<name>.cuh"; ORDER cuda_headers in emit.c.
 typedef enum {
-    NEED_BASE = 1 << 0, NEED_INT = 1 << 1, NEED_COMPARE = 1 << 2, NEED_FLOAT = 1 << 3, NEED_CONVERT = 1 << 4,
-    NEED_SMALL = 1 << 5, NEED_MEMORY = 1 << 6, NEED_SHARED = 1 << 7, NEED_REDUCE = 1 << 8,
-    NEED_ATOMIC = 1 << 9, NEED_DEBUG = 1 << 10
+    NEED_BASE = 1 << 0,
+    NEED_INT = 1 << 1,
+    NEED_COMPARE = 1 << 2,
+    NEED_FLOAT = 1 << 3,
+    NEED_CONVERT = 1 << 4,
+    NEED_SMALL = 1 << 5,
+    NEED_MEMORY = 1 << 6,
+    NEED_SHARED = 1 << 7,
+    NEED_REDUCE = 1 << 8,
+    NEED_ATOMIC = 1 << 9,
+    NEED_DEBUG = 1 << 10
 } EmitNeed;
 
 /// A layout that the text mentions: L<index> in the head comment.
@@ -43,12 +51,13 @@ typedef struct Emit {
     SymTable names;        // every identifier taken so far
     VEC(EmitLayout) layouts;
     VEC(const char *) access;  // lines that define access functions
-    uint32_t needs;        // EmitNeed bits
+    uint32_t needs;            // EmitNeed bits
     bool wants_tid;
-    const SourceFile *file;  // source line of the operation at hand; not shown until it emits a line
+    const SourceFile
+        *file;  // source line of the operation at hand; not shown until it emits a line
     uint32_t line;
     bool shown;
-    uint32_t next_line;      // the source line that the compiler takes the next line for; 0: none
+    uint32_t next_line;  // the source line that the compiler takes the next line for; 0: none
 } Emit;
 
 typedef bool EmitFn(Emit *e, const IrOp *op);
@@ -60,7 +69,8 @@ const char *cuda_text(Emit *e, const char *format, ...) __attribute__((format(pr
 void cuda_source_line(Emit *e, Span span);
 /// A linear map of the bits of `var`, as an expression: XOR of basis[k] over the set bits k < bits.
 /// *image receives all bits that results may have.
-const char *cuda_linear(Emit *e, const char *var, const uint32_t *basis, unsigned bits, uint32_t *image);
+const char *cuda_linear(Emit *e, const char *var, const uint32_t *basis, unsigned bits,
+                        uint32_t *image);
 /// `a` and `b` joined by + when their bits are disjoint, else by ^; "0" vanishes.
 const char *cuda_join(Emit *e, const char *a, uint32_t a_image, const char *b, uint32_t b_image);
 /// Begins a loop over slots 0, step, ... below n; gives the slot's text ("0" and no loop when one
@@ -87,7 +97,10 @@ const char *cuda_literal(Emit *e, const Type *type, IrConst value);
 unsigned cuda_slots(const IrValue *v);
 /// The expression for one slot of a value.
 const char *cuda_ref(Emit *e, const IrValue *v, const char *slot);
-static inline Place cuda_place(const Emit *e, const IrValue *v) { return e->places[v->id]; }
+static inline Place cuda_place(const Emit *e, const IrValue *v)
+{
+    return e->places[v->id];
+}
 void cuda_set_place(Emit *e, const IrValue *v, PlaceKind kind, const char *text);
 /// How storage holds a value: a variable for a scalar and for one slot, else an array.
 PlaceKind cuda_held_as(const IrValue *v);
@@ -103,15 +116,17 @@ const char *cuda_slot_of(Emit *e, const IrValue *v, const char *name, const char
 unsigned cuda_layout_index(Emit *e, const Layout *l);
 /// The element number that `slot` holds in layout l.
 const char *cuda_element(Emit *e, const Layout *l, const char *slot);
-/// The condition that this thread owns what it holds in `l` (NULL layout: a scalar); NULL: it always does.
+/// The condition that this thread owns what it holds in `l` (NULL layout: a scalar); NULL: it
+/// always does.
 const char *cuda_owner(Emit *e, const Layout *l);
 /// The condition that `slot` is no repetition of a lower one; NULL: it never is.
 const char *cuda_first_slot(Emit *e, const Layout *l, const char *slot);
 /// "tid", and has it declared.
 const char *cuda_tid(Emit *e);
-/// Points a new variable of that element type at op's scratch; needs op->smem. NULL after reporting.
-const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char *hint, uint32_t offset,
-                         uint32_t bytes);
+/// Points a new variable of that element type at op's scratch; needs op->smem. NULL after
+/// reporting.
+const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char *hint,
+                         uint32_t offset, uint32_t bytes);
 
 /* ---- families ---- */
 bool cuda_emit_op(Emit *e, const IrOp *op);
@@ -120,10 +135,12 @@ bool cuda_emit_ops(Emit *e, const IrBlock *b);
 bool cuda_fault(Emit *e, const IrOp *op, const char *what);
 
 EmitFn cuda_emit_elementwise, cuda_emit_cast, cuda_emit_bitcast;
-EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id, cuda_emit_num_programs;
+EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id,
+    cuda_emit_num_programs;
 EmitFn cuda_emit_same_slots, cuda_emit_broadcast;
 EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_cas;
 EmitFn cuda_emit_reduce, cuda_emit_convert;
-EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier, cuda_emit_assert;
+EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
+    cuda_emit_assert;
 
 #endif

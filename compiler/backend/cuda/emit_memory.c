@@ -14,15 +14,17 @@ typedef struct Access {
     const Layout *layout;           // NULL: scalars
     const char *function;           // of the prelude
     unsigned slots, vec;
-    unsigned unproved;              // NT_... facts that must be tested
-    unsigned step;                  // slots that one call moves: all when it tests for all
-    const char *stored;             // stores: ", 1" when each slot has data of its own, ", 0" when one group serves all
+    unsigned unproved;   // NT_... facts that must be tested
+    unsigned step;       // slots that one call moves: all when it tests for all
+    const char *stored;  // stores: ", 1" when each slot has data of its own, ", 0" when one group
+                         // serves all
 } Access;
 
 enum { CONSECUTIVE = 1, ALIGNED = 2, UNIFORM = 4, ALL_FACTS = 7 };
 
 /// Defines the access function for these modifiers, once, and gives its name.
-static const char *access_function(Emit *e, const char *verb, const char *macro, const char *ptx, const IrMem *mem)
+static const char *access_function(Emit *e, const char *verb, const char *macro, const char *ptx,
+                                   const IrMem *mem)
 {
     static const char *const caches[] = { "", "ca", "cg", "cv", "wb", "cs", "wt" };
     static const char *const evicts[] = { "", "evict_first", "evict_last" };
@@ -32,16 +34,22 @@ static const char *access_function(Emit *e, const char *verb, const char *macro,
         name = cuda_text(e, "nt_%s_volatile", verb);
         ptx = cuda_text(e, "%s.volatile.global", ptx);
     } else {
-        if (mem->evict != EVICT_DEFAULT)  // PTX takes an eviction priority or a cache operator, not both
+        if (mem->evict !=
+            EVICT_DEFAULT)  // PTX takes an eviction priority or a cache operator, not both
             modifier = evicts[mem->evict];
         else
             modifier = caches[mem->cache];
-        ptx = cuda_text(e, "%s.global%s%s", ptx, mem->evict ? ".L1::" : *modifier ? "." : "", modifier);
+        ptx = cuda_text(e, "%s.global%s%s", ptx,
+                        mem->evict  ? ".L1::"
+                        : *modifier ? "."
+                                    : "",
+                        modifier);
         if (*modifier)
             name = cuda_text(e, "nt_%s_%s", verb, modifier);
     }
     const bool plain = *verb == 'l' && !mem->is_volatile && !*modifier;
-    const char *line = plain ? cuda_text(e, "NT_DEFINE_PLAIN_LOAD(%s)", name) : cuda_text(e, "%s(%s, \"%s\")", macro, name, ptx);
+    const char *line = plain ? cuda_text(e, "NT_DEFINE_PLAIN_LOAD(%s)", name)
+                             : cuda_text(e, "%s(%s, \"%s\")", macro, name, ptx);
     e->needs |= NEED_MEMORY;
     for (uint32_t i = 0; i < e->access.len; i++)
         if (strcmp(e->access.at[i], line) == 0)
@@ -70,8 +78,8 @@ static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned
     return x;
 }
 
-/// "<4>" or "<4, NT_CONSECUTIVE | NT_UNIFORM, 16": the elements at once, what is proved, and how many of them
-/// one call moves.
+/// "<4>" or "<4, NT_CONSECUTIVE | NT_UNIFORM, 16": the elements at once, what is proved, and how
+/// many of them one call moves.
 static const char *template_args(Emit *e, const Access *x)
 {
     static const char *const names[] = { "NT_CONSECUTIVE", "NT_ALIGNED", "NT_UNIFORM" };
@@ -84,27 +92,32 @@ static const char *template_args(Emit *e, const Access *x)
     return cuda_text(e, "<%u, %s, %u%s>", x->vec, *known ? known : "0", x->step, x->stored);
 }
 
-/// The call for the group that begins at `slot`; `data` is the address of its elements in registers.
+/// The call for the group that begins at `slot`; `data` is the address of its elements in
+/// registers.
 static void emit_access(Emit *e, const Access *x, const char *data, const char *slot, bool is_load,
                         const char *condition)
 {
-    const char *pointer = cuda_ref(e, x->pointer, slot), *mask = x->mask ? cuda_ref(e, x->mask, slot) : NULL;
+    const char *pointer = cuda_ref(e, x->pointer, slot),
+               *mask = x->mask ? cuda_ref(e, x->mask, slot) : NULL;
     const char *guard = condition ? cuda_text(e, "if (%s) ", condition) : "";
     if (x->unproved) {
         pointer = cuda_address(e, cuda_place(e, x->pointer).text, x->slots, slot);
         if (mask && cuda_place(e, x->mask).kind == PLACE_ARRAY) {
             mask = cuda_address(e, cuda_place(e, x->mask).text, x->slots, slot);
         } else if (mask) {  // one mask for all slots
-            guard = condition ? cuda_text(e, "if (%s && %s) ", condition, mask) : cuda_text(e, "if (%s) ", mask);
+            guard = condition ? cuda_text(e, "if (%s && %s) ", condition, mask)
+                              : cuda_text(e, "if (%s) ", mask);
             mask = NULL;
         }
     }
-    cuda_line(e, "%s%s%s%s(%s, %s%s%s);", guard, x->function, x->unproved ? "_checked" : "", template_args(e, x),
-              is_load ? data : pointer, is_load ? pointer : data, mask ? ", " : "", mask ? mask : "");
+    cuda_line(e, "%s%s%s%s(%s, %s%s%s);", guard, x->function, x->unproved ? "_checked" : "",
+              template_args(e, x), is_load ? data : pointer, is_load ? pointer : data,
+              mask ? ", " : "", mask ? mask : "");
 }
 
 /// The value before the load: `other`, or zero, where a mask may leave it.
-static void emit_fill(Emit *e, const IrOp *op, const IrValue *out, const char *ctype, const char *raw)
+static void emit_fill(Emit *e, const IrOp *op, const IrValue *out, const char *ctype,
+                      const char *raw)
 {
     const IrValue *mask = op->args[1], *other = op->args[2];
     cuda_line(e, "%s%s;", cuda_value_decl(e, out, ctype, raw), mask && !other ? " = {}" : "");
@@ -132,7 +145,8 @@ bool cuda_emit_load(Emit *e, const IrOp *op)
     if (is_bool) {
         cuda_line(e, "%s;", cuda_value_decl(e, out, "bool", name));
         slot = cuda_loop(e, x.slots, 1);
-        cuda_line(e, "%s = %s != 0;", cuda_slot_of(e, out, name, slot), cuda_slot_of(e, out, raw, slot));
+        cuda_line(e, "%s = %s != 0;", cuda_slot_of(e, out, name, slot),
+                  cuda_slot_of(e, out, raw, slot));
         cuda_loop_end(e, x.slots, 1);
     }
     return true;
@@ -147,13 +161,14 @@ static bool is_variable(const char *text)
     return !isdigit((unsigned char)*text) && strncmp(text, "NT_", 3) != 0;
 }
 
-/// Registers that hold the stored elements as memory does, *count of them: all slots, or as many as one
-/// group when every slot has the same value.
+/// Registers that hold the stored elements as memory does, *count of them: all slots, or as many as
+/// one group when every slot has the same value.
 static const char *stored_data(Emit *e, const Access *x, const IrValue *value, unsigned *count)
 {
     const Place p = cuda_place(e, value);
     *count = p.kind == PLACE_SAME ? x->vec : x->slots;
-    if ((p.kind == PLACE_ARRAY || (*count == 1 && is_variable(p.text))) && !type_is_bool(value->type))
+    if ((p.kind == PLACE_ARRAY || (*count == 1 && is_variable(p.text))) &&
+        !type_is_bool(value->type))
         return p.text;
 
     const char *name = cuda_name(e, "stored"), *ctype = cuda_memory_type(e, value->type);

@@ -10,25 +10,25 @@
 #include <string.h>
 
 // Words of C++ and CUDA, and the names that the emitters use for themselves.
-static const char *const reserved[] = {
-    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
-    "char", "char16_t", "char32_t", "char8_t", "class", "compl", "concept", "const", "const_cast", "consteval",
-    "constexpr", "constinit", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete",
-    "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
-    "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq",
-    "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast",
-    "requires", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct",
-    "switch", "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
-    "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-    "asm", "typeof", "linux", "unix", "NULL", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize",
-    "memcpy", "memset", "printf", "assert", "tid", "r"
-};
+static const char reserved[] =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t "
+    "char32_t char8_t class compl concept const const_cast consteval constexpr constinit "
+    "continue co_await co_return co_yield decltype default delete do double dynamic_cast else "
+    "enum explicit export extern false float for friend goto if inline int long mutable "
+    "namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "register reinterpret_cast requires return short signed sizeof static static_assert "
+    "static_cast struct switch template this thread_local throw true try typedef typeid "
+    "typename union unsigned using virtual void volatile wchar_t while xor xor_eq typeof linux "
+    "unix NULL threadIdx blockIdx blockDim gridDim warpSize memcpy memset printf assert tid r";
 
 void cuda_names_begin(Emit *e)
 {
     e->names = (SymTable){ .arena = e->arena };
-    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-        sym_of(&e->names, reserved[i]);
+    for (const char *at = reserved; *at; at += strspn(at, " ")) {
+        const size_t len = strcspn(at, " ");
+        sym_intern(&e->names, at, len);
+        at += len;
+    }
 }
 
 /// Takes a name; false when it was taken before.
@@ -100,7 +100,8 @@ const char *cuda_ctype(Emit *e, const Type *type)
 const char *cuda_decl(Emit *e, const char *ctype, const char *name, unsigned slots)
 {
     const char *space = ctype[strlen(ctype) - 1] == '*' ? "" : " ";
-    return slots ? cuda_text(e, "%s%s%s[%u]", ctype, space, name, slots) : cuda_text(e, "%s%s%s", ctype, space, name);
+    return slots ? cuda_text(e, "%s%s%s[%u]", ctype, space, name, slots)
+                 : cuda_text(e, "%s%s%s", ctype, space, name);
 }
 
 /// The bits of a number that the format holds exactly: sign, biased exponent, fraction.
@@ -114,7 +115,8 @@ static unsigned small_bits(double v, int exponent_bits, int fraction_bits, unsig
         return sign | ((1u << exponent_bits) - 1) << fraction_bits;
     int exponent;
     frexp(v, &exponent);
-    exponent = v == 0 || exponent < 2 - bias ? 2 - bias : exponent;  // subnormals share the least one
+    exponent =
+        v == 0 || exponent < 2 - bias ? 2 - bias : exponent;  // subnormals share the least one
     const unsigned steps = (unsigned)ldexp(fabs(v), fraction_bits + 1 - exponent);
     return sign | (((unsigned)(exponent - 2 + bias) << fraction_bits) + steps);
 }
@@ -146,7 +148,8 @@ static const char *small_literal(Emit *e, ScalarKind kind, double v)
                                 [SCALAR_E4M3] = { 4, 3, 0x7f },
                                 [SCALAR_E5M2] = { 5, 2, 0x7f } };
     return cuda_text(e, "%s { 0x%x /* %g */ }", scalar_info[kind].cuda,
-                     small_bits(v, formats[kind].exponent_bits, formats[kind].fraction_bits, formats[kind].nan_bits),
+                     small_bits(v, formats[kind].exponent_bits, formats[kind].fraction_bits,
+                                formats[kind].nan_bits),
                      v);
 }
 

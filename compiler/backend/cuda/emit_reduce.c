@@ -1,9 +1,9 @@
 /// emit_reduce.c - reductions: slots of a thread, lanes of a warp, warps of a program.
 ///
-/// The plan (layout_plan_reduce) says which bits to combine. Slots are combined pairwise, lanes by a
-/// butterfly of shuffles, warps through shared memory where every thread reads all partial results
-/// in one order; so all replicas of a result hold the same bits. A 16-bit or 8-bit sum is kept in
-/// float and rounded once. argmax and argmin carry an index beside each value.
+/// The plan (layout_plan_reduce) says which bits to combine. Slots are combined pairwise, lanes by
+/// a butterfly of shuffles, warps through shared memory where every thread reads all partial
+/// results in one order; so all replicas of a result hold the same bits. A 16-bit or 8-bit sum is
+/// kept in float and rounded once. argmax and argmin carry an index beside each value.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
@@ -12,13 +12,13 @@
 typedef struct Reduce {
     const IrOp *op;
     const ReducePlan *plan;
-    const Layout *layout;      // of the operand
-    unsigned slots, kept;      // of the operand; of the result
-    const char *ctype, *part;  // element type and array of partial results
-    const char *index;         // array of their indices; NULL: not an arg reduction
+    const Layout *layout;        // of the operand
+    unsigned slots, kept;        // of the operand; of the result
+    const char *ctype, *part;    // element type and array of partial results
+    const char *index;           // array of their indices; NULL: not an arg reduction
     const char *inner, *across;  // functions that combine: within a thread, across threads
-    unsigned bytes;            // of one partial result, without its index
-    bool widened;              // small floats combined as float
+    unsigned bytes;              // of one partial result, without its index
+    bool widened;                // small floats combined as float
 } Reduce;
 
 static bool is_arg(IrReduceKind kind)
@@ -28,13 +28,15 @@ static bool is_arg(IrReduceKind kind)
 
 static void choose_functions(Emit *e, Reduce *rd)
 {
-    static const char *const names[REDUCE_KIND_COUNT] = {
-        [REDUCE_MAX] = "nt_max", [REDUCE_MIN] = "nt_min", [REDUCE_XOR] = "nt_xor", [REDUCE_OR] = "nt_or"
-    };
+    static const char *const names[REDUCE_KIND_COUNT] = { [REDUCE_MAX] = "nt_max",
+                                                          [REDUCE_MIN] = "nt_min",
+                                                          [REDUCE_XOR] = "nt_xor",
+                                                          [REDUCE_OR] = "nt_or" };
     const Type *type = rd->op->args[0]->type;
     const IrReduceKind kind = rd->op->attr.reduce.kind;
     const bool is_small = type_is_fp8(type) || (type_is_float(type) && type_elem_bytes(type) < 4);
-    const bool is_float = is_small || type_is_float(type), nan = is_float && rd->op->attr.reduce.propagate_nan;
+    const bool is_float = is_small || type_is_float(type),
+               nan = is_float && rd->op->attr.reduce.propagate_nan;
 
     rd->ctype = cuda_ctype(e, type);
     rd->bytes = type_elem_bytes(type);
@@ -48,20 +50,22 @@ static void choose_functions(Emit *e, Reduce *rd)
         rd->inner = "nt_add";  // may absorb a product; nt_sum never does
         rd->across = "nt_sum";
     } else if (is_arg(kind)) {
-        rd->inner = rd->across = cuda_text(e, "nt_arg_step<%s, %s>", kind == REDUCE_ARGMAX ? "NT_ARGMAX" : "NT_ARGMIN",
-                                           nan ? "true" : "false");
+        rd->inner = rd->across =
+            cuda_text(e, "nt_arg_step<%s, %s>", kind == REDUCE_ARGMAX ? "NT_ARGMAX" : "NT_ARGMIN",
+                      nan ? "true" : "false");
     } else {
         rd->inner = rd->across = cuda_text(e, "%s%s", names[kind], nan ? "_nan" : "");
     }
 }
 
 /// part[to] = combine(part[to], value); `value_index` goes with it in an arg reduction.
-static void emit_combine(Emit *e, const Reduce *rd, const char *fn, const char *condition, const char *to,
-                         const char *value, const char *value_index)
+static void emit_combine(Emit *e, const Reduce *rd, const char *fn, const char *condition,
+                         const char *to, const char *value, const char *value_index)
 {
     const char *guard = condition ? cuda_text(e, "if (%s) ", condition) : "";
     if (rd->index)
-        cuda_line(e, "%s%s(%s[%s], %s[%s], %s, %s);", guard, fn, rd->part, to, rd->index, to, value, value_index);
+        cuda_line(e, "%s%s(%s[%s], %s[%s], %s, %s);", guard, fn, rd->part, to, rd->index, to, value,
+                  value_index);
     else
         cuda_line(e, "%s%s[%s] = %s(%s[%s], %s);", guard, rd->part, to, fn, rd->part, to, value);
 }
@@ -113,8 +117,10 @@ static void emit_slots(Emit *e, const Reduce *rd)
         const bool plain = done == (rd->slots - 1) - (bit - 1);
         const unsigned n = plain ? bit : rd->slots;
         const char *slot = cuda_loop(e, n, 1);
-        const char *from = n > 1 ? cuda_text(e, "%s + %" PRIu32, slot, bit) : cuda_text(e, "%" PRIu32, bit);
-        emit_combine(e, rd, rd->inner, plain ? NULL : cuda_text(e, "(%s & %" PRIu32 ") == 0", slot, done), slot,
+        const char *from =
+            n > 1 ? cuda_text(e, "%s + %" PRIu32, slot, bit) : cuda_text(e, "%" PRIu32, bit);
+        emit_combine(e, rd, rd->inner,
+                     plain ? NULL : cuda_text(e, "(%s & %" PRIu32 ") == 0", slot, done), slot,
                      cuda_text(e, "%s[%s]", rd->part, from),
                      rd->index ? cuda_text(e, "%s[%s]", rd->index, from) : NULL);
         cuda_loop_end(e, n, 1);
@@ -136,8 +142,10 @@ static void emit_lanes(Emit *e, const Reduce *rd)
     for (unsigned i = 0; i < rd->plan->lane_count; i++) {
         const unsigned mask = 1u << rd->plan->lane_bits[i];
         const char *slot = kept_slot(e, rd, cuda_loop(e, rd->kept, 1));
-        emit_combine(e, rd, rd->across, NULL, slot, cuda_text(e, "nt_shfl_xor(%s[%s], %u)", rd->part, slot, mask),
-                     rd->index ? cuda_text(e, "nt_shfl_xor(%s[%s], %u)", rd->index, slot, mask) : NULL);
+        emit_combine(e, rd, rd->across, NULL, slot,
+                     cuda_text(e, "nt_shfl_xor(%s[%s], %u)", rd->part, slot, mask),
+                     rd->index ? cuda_text(e, "nt_shfl_xor(%s[%s], %u)", rd->index, slot, mask)
+                               : NULL);
         cuda_loop_end(e, rd->kept, 1);
     }
 }
@@ -146,7 +154,9 @@ static void emit_lanes(Emit *e, const Reduce *rd)
 static const char *first_place(Emit *e, const Reduce *rd, const char *slot)
 {
     const char *element = cuda_element(e, rd->plan->result, slot);
-    return strcmp(element, "0") == 0 ? element : cuda_text(e, "(%s) * %u", element, 1u << rd->plan->warp_count);
+    return strcmp(element, "0") == 0
+               ? element
+               : cuda_text(e, "(%s) * %u", element, 1u << rd->plan->warp_count);
 }
 
 /// Warps: each writes its partial results, all read those of all warps.
@@ -159,19 +169,23 @@ static bool emit_warps(Emit *e, const Reduce *rd)
 
     if (plan->warp_count == 0)
         return true;
-    const char *values = cuda_scratch(e, rd->op, rd->ctype, "warp_part", 0, value_bytes), *indices = NULL;
+    const char *values = cuda_scratch(e, rd->op, rd->ctype, "warp_part", 0, value_bytes),
+               *indices = NULL;
     if (values && rd->index)
-        indices = cuda_scratch(e, rd->op, "int", "warp_index", (value_bytes + 15) / 16 * 16, plan->scratch_elems * 4);
+        indices = cuda_scratch(e, rd->op, "int", "warp_index", (value_bytes + 15) / 16 * 16,
+                               plan->scratch_elems * 4);
     if (!values || (rd->index && !indices))
         return false;
     for (unsigned i = 0; i < plan->warp_count; i++)
         basis[LAYOUT_LANE_BITS + plan->warp_bits[i]] = 1u << i;
-    const char *warp = cuda_linear(e, cuda_tid(e), basis, LAYOUT_LANE_BITS + rd->layout->warp_bits, &image);
+    const char *warp =
+        cuda_linear(e, cuda_tid(e), basis, LAYOUT_LANE_BITS + rd->layout->warp_bits, &image);
 
     if (plan->idle)
         cuda_line(e, "if ((%s & %" PRIu32 ") == 0) {", cuda_tid(e), plan->idle);
     e->body.indent += plan->idle != 0;
-    const char *slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0", *first = first_place(e, rd, slot);
+    const char *slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0",
+               *first = first_place(e, rd, slot);
     const char *place = strcmp(first, "0") == 0 ? warp : cuda_text(e, "%s + %s", first, warp);
     if (indices)
         cuda_line(e, "%s[%s] = %s[%s];", indices, place, rd->index, kept_slot(e, rd, slot));
@@ -205,7 +219,8 @@ static void emit_end(Emit *e, const Reduce *rd, const char *name)
 {
     const IrValue *out = rd->op->results[0];
     const char *slot = cuda_loop(e, rd->kept, 1);
-    const char *value = cuda_text(e, "%s[%s]", rd->index ? rd->index : rd->part, kept_slot(e, rd, slot));
+    const char *value =
+        cuda_text(e, "%s[%s]", rd->index ? rd->index : rd->part, kept_slot(e, rd, slot));
     if (rd->widened && !rd->index)
         value = cuda_text(e, "nt_narrow<%s>(%s)", cuda_ctype(e, out->type), value);
     cuda_line(e, "%s = %s;", cuda_slot_of(e, out, name, slot), value);
@@ -217,7 +232,8 @@ bool cuda_emit_reduce(Emit *e, const IrOp *op)
     const IrValue *x = op->args[0], *out = op->results[0];
     Reduce rd = { .op = op, .layout = x->layout, .slots = cuda_slots(x) };
 
-    rd.plan = layout_plan_reduce(e->opt->layouts, x->layout, x->type, (unsigned)op->attr.reduce.axis);
+    rd.plan =
+        layout_plan_reduce(e->opt->layouts, x->layout, x->type, (unsigned)op->attr.reduce.axis);
     if (!rd.plan)
         return cuda_fault(e, op, "the operand's layout cannot be reduced along the axis");
     if (type_is_block(out->type) && out->layout != rd.plan->result)

@@ -1,7 +1,7 @@
 /// emit_text.c - lines, source positions, loops over slots, and layouts as expressions.
 ///
-/// Layouts are linear maps over bits; printed, such a map is a sum of shifted and masked pieces, one for
-/// each run of bits that move together: (tid & 31) * 4 + (r & 3).
+/// Layouts are linear maps over bits; printed, such a map is a sum of shifted and masked pieces,
+/// one for each run of bits that move together: (tid & 31) * 4 + (r & 3).
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
@@ -43,7 +43,8 @@ static void show_source(Emit *e)
     Str text = source_line(e->file, e->line);
     while (text.len && (*text.at == ' ' || *text.at == '\t'))
         text.at++, text.len--;
-    while (text.len && strchr(" \t\r\\", text.at[text.len - 1]))  // a backslash would join the next line
+    while (text.len &&
+           strchr(" \t\r\\", text.at[text.len - 1]))  // a backslash would join the next line
         text.len--;
     indent(e);
     buf_printf(&e->body, "// %.*s\n", (int)text.len, text.at);
@@ -94,7 +95,8 @@ static const char *run_text(Emit *e, const char *var, unsigned low, unsigned cou
     return unit == 1 ? at : cuda_text(e, "%s * %" PRIu32, at, unit);
 }
 
-const char *cuda_linear(Emit *e, const char *var, const uint32_t *basis, unsigned bits, uint32_t *image)
+const char *cuda_linear(Emit *e, const char *var, const uint32_t *basis, unsigned bits,
+                        uint32_t *image)
 {
     const char *text = "0";
     *image = 0;
@@ -105,7 +107,8 @@ const char *cuda_linear(Emit *e, const char *var, const uint32_t *basis, unsigne
         uint32_t run_image = basis[low];
         while (low + count < bits && basis[low + count] == basis[low] << count)
             run_image |= basis[low + count++];
-        text = cuda_join(e, text, *image, run_text(e, var, low, count, bits, basis[low]), run_image);
+        text =
+            cuda_join(e, text, *image, run_text(e, var, low, count, bits, basis[low]), run_image);
         *image |= run_image;
     }
     return text;
@@ -117,7 +120,8 @@ const char *cuda_join(Emit *e, const char *a, uint32_t a_image, const char *b, u
         return b;
     if (strcmp(b, "0") == 0)
         return a;
-    return (a_image & b_image) == 0 ? cuda_text(e, "%s + %s", a, b) : cuda_text(e, "(%s) ^ (%s)", a, b);
+    return (a_image & b_image) == 0 ? cuda_text(e, "%s + %s", a, b)
+                                    : cuda_text(e, "(%s) ^ (%s)", a, b);
 }
 
 static const char *open_loop(Emit *e, unsigned n, unsigned step, const char *brace)
@@ -178,7 +182,8 @@ const char *cuda_element(Emit *e, const Layout *l, const char *slot)
     const unsigned index = cuda_layout_index(e, l);
     const uint32_t thread_image = image_of(l->basis + l->reg_bits, LAYOUT_LANE_BITS + l->warp_bits);
     uint32_t slot_image = 0;
-    const char *slot_text = strcmp(slot, "0") == 0 ? "0" : cuda_linear(e, slot, l->basis, l->reg_bits, &slot_image);
+    const char *slot_text =
+        strcmp(slot, "0") == 0 ? "0" : cuda_linear(e, slot, l->basis, l->reg_bits, &slot_image);
     const char *thread_text = "0";
     if (thread_image) {
         e->layouts.at[index].wants_at = true;
@@ -212,11 +217,13 @@ const char *cuda_first_slot(Emit *e, const Layout *l, const char *slot)
     for (unsigned k = 0; l && k < l->reg_bits; k++)
         if (l->basis[k] == 0)
             repeated |= 1u << k;
-    return repeated && strcmp(slot, "0") != 0 ? cuda_text(e, "(%s & %" PRIu32 ") == 0", slot, repeated) : NULL;
+    return repeated && strcmp(slot, "0") != 0
+               ? cuda_text(e, "(%s & %" PRIu32 ") == 0", slot, repeated)
+               : NULL;
 }
 
-const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char *hint, uint32_t offset,
-                         uint32_t bytes)
+const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char *hint,
+                         uint32_t offset, uint32_t bytes)
 {
     if (op->smem < 0 || offset + bytes > op->smem_bytes) {
         cuda_fault(e, op, "its scratch in shared memory is too small");

@@ -35,9 +35,9 @@ static void load_builtins(Arena *a, const char *dir)
 static const char *load_functions(void *library, NvrtcApi *api)
 {
 // A data pointer becomes a function pointer: POSIX's dlsym allows it, by way of memory.
-#define NVRTC_FN(member, symbol, args) \
+#define NVRTC_FN(member, symbol, args)               \
     *(void **)&api->member = dlsym(library, symbol); \
-    if (!api->member) \
+    if (!api->member)                                \
         return symbol;
     NVRTC_FUNCTIONS(NVRTC_FN)
 #undef NVRTC_FN
@@ -57,8 +57,10 @@ static bool load_file(Arena *a, Nvrtc *n, const char *path)
     NvrtcApi *api = ARENA_NEW(a, NvrtcApi);
     const char *missing = load_functions(library, api);
     int count = 0;
-    if (missing || api->version(&n->major, &n->minor) != NVRTC_OK || api->arch_count(&count) != NVRTC_OK) {
-        nvrtc_note(a, n, path, missing ? arena_printf(a, "has no %s", missing) : "tells no version");
+    if (missing || api->version(&n->major, &n->minor) != NVRTC_OK ||
+        api->arch_count(&count) != NVRTC_OK) {
+        nvrtc_note(a, n, path,
+                   missing ? arena_printf(a, "has no %s", missing) : "tells no version");
         dlclose(library);
         return false;
     }
@@ -140,10 +142,13 @@ static void list_archs(const Nvrtc *n, Buf *out)
 bool nvrtc_check_target(const Nvrtc *n, const Target *t, Span span, DiagSink *diags)
 {
     if (!n->loaded) {
-        diag_report(diags, DIAG_NO_NVRTC, span, "no libnvrtc found, which compiles for '%s'", t->name);
+        diag_report(diags, DIAG_NO_NVRTC, span, "no libnvrtc found, which compiles for '%s'",
+                    t->name);
         for (uint32_t i = 0; i < n->places.len; i++)
-            diag_note(diags, (Span){ 0, 0 }, "%s: %s", n->places.at[i].path, n->places.at[i].result);
-        diag_help(diags, "give its place by --nvrtc=FILE or --cuda-path=DIR, or compile with --arch=host");
+            diag_note(diags, (Span){ 0, 0 }, "%s: %s", n->places.at[i].path,
+                      n->places.at[i].result);
+        diag_help(diags,
+                  "give its place by --nvrtc=FILE or --cuda-path=DIR, or compile with --arch=host");
         return false;
     }
     bool listed = false;
@@ -155,11 +160,12 @@ bool nvrtc_check_target(const Nvrtc *n, const Target *t, Span span, DiagSink *di
     Buf text = { 0 };
     list_archs(n, &text);
     if (n->major * 10 + n->minor < (int)t->cuda)
-        diag_report(diags, DIAG_UNKNOWN_ARCH, span, "'%s' needs CUDA %u.%u or newer; %s is %d.%d", t->name,
-                    t->cuda / 10, t->cuda % 10, n->path, n->major, n->minor);
+        diag_report(diags, DIAG_UNKNOWN_ARCH, span, "'%s' needs CUDA %u.%u or newer; %s is %d.%d",
+                    t->name, t->cuda / 10, t->cuda % 10, n->path, n->major, n->minor);
     else
-        diag_report(diags, DIAG_UNKNOWN_ARCH, span, "'%s' is no longer known to %s, which is CUDA %d.%d",
-                    t->name, n->path, n->major, n->minor);
+        diag_report(diags, DIAG_UNKNOWN_ARCH, span,
+                    "'%s' is no longer known to %s, which is CUDA %d.%d", t->name, n->path,
+                    n->major, n->minor);
     diag_help(diags, "it supports %s", text.at);
     buf_free(&text);
     return false;

@@ -1,8 +1,8 @@
 /// nvrtc.h - NVRTC, found and loaded at run time: from CUDA C++ text to cubin or PTX.
 ///
 /// newtc needs no CUDA toolkit to be built, and only libnvrtc and the builtins library beside it to
-/// compile for GPUs. Texts may include the prelude ("newt/base.cuh" ...), which is built in. A loaded
-/// library may be used by several threads at once; cuda_compile_all does.
+/// compile for GPUs. Texts may include the prelude ("newt/base.cuh" ...), which is built in. A
+/// loaded library may be used by several threads at once; cuda_compile_all does.
 #ifndef NEWT_BACKEND_CUDA_NVRTC_H
 #define NEWT_BACKEND_CUDA_NVRTC_H
 #include "target/target.h"
@@ -17,9 +17,9 @@ typedef struct NvrtcApi NvrtcApi;
 
 typedef struct Nvrtc {
     bool loaded;
-    const char *path;    ///< of the library that was loaded
-    int major, minor;    ///< its version
-    const int *archs;    ///< compute capabilities * 10 it lists
+    const char *path;  ///< of the library that was loaded
+    int major, minor;  ///< its version
+    const int *archs;  ///< compute capabilities * 10 it lists
     uint32_t arch_count;
     VEC(NvrtcPlace) places;
     const NvrtcApi *api;
@@ -32,20 +32,22 @@ typedef struct NvrtcPaths {
 } NvrtcPaths;
 
 /// Looks in: --nvrtc, $NEWTC_NVRTC, --cuda-path, $CUDA_HOME, $CUDA_PATH, the loader's path,
-/// /usr/local/cuda. An option that is given excludes what comes after it. Never NULL: `loaded` tells.
+/// /usr/local/cuda. An option that is given excludes what comes after it. Never NULL: `loaded`
+/// tells.
 Nvrtc *nvrtc_open(Arena *a, const NvrtcPaths *paths);
 
 /// False after reporting why code for `t` cannot be made: no library, or one older than the chip.
 bool nvrtc_check_target(const Nvrtc *n, const Target *t, Span span, DiagSink *diags);
 
 typedef struct CudaRequest {
-    const char *name;                ///< of the text in messages: "vadd.sm_90a.cu"
+    const char *name;  ///< of the text in messages: "vadd.sm_90a.cu"
     const char *source;
     const Target *target;
-    bool ptx;                        ///< PTX for the target's virtual architecture, not a cubin
-    bool line_info;                  ///< -lineinfo
-    bool unoptimised;                ///< ptxas -O0
-    const char *const *nvrtc_options, *const *ptxas_options;  ///< -Xnvrtc, -Xptxas; NULL-terminated, or NULL
+    bool ptx;          ///< PTX for the target's virtual architecture, not a cubin
+    bool line_info;    ///< -lineinfo
+    bool unoptimised;  ///< ptxas -O0
+    const char *const *nvrtc_options,
+        *const *ptxas_options;  ///< -Xnvrtc, -Xptxas; NULL-terminated, or NULL
 } CudaRequest;
 
 /// What ptxas says about a kernel; zeros for PTX.
@@ -57,9 +59,9 @@ typedef struct CudaImage {
     bool ok;
     const char *data;  ///< cubin, or PTX text with its NUL (counted in size)
     size_t size;
-    const char *log;   ///< NVRTC's and ptxas's messages, "" when none
+    const char *log;  ///< NVRTC's and ptxas's messages, "" when none
     CudaUsage usage;
-    double seconds;    ///< spent in NVRTC
+    double seconds;  ///< spent in NVRTC
 } CudaImage;
 
 /// Compiles one text; results are in `a`.
@@ -69,10 +71,12 @@ CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request);
 void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
                       size_t count, unsigned jobs);
 
-/// What ptxas says about one kernel of an image that holds several; zeros when it is not in the log.
+/// What ptxas says about one kernel of an image that holds several; zeros when it is not in the
+/// log.
 CudaUsage cuda_usage_of(const CudaImage *image, const char *entry);
 
 /// Reports that NVRTC did not take our text (an internal error, with its messages).
-void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span, DiagSink *diags);
+void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span,
+                          DiagSink *diags);
 
 #endif
