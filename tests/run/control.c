@@ -268,6 +268,18 @@ static void logic(RunCx *cx)
     }
 }
 
+static void else_of_loops(RunCx *cx)
+{
+    for (int32_t n = 0; n < 5; n++)
+        for (int32_t stop = -1; stop < 6; stop++) {
+            bool broken = stop >= 0 && stop < n;
+            const int32_t want[3] = { broken ? -1 : n, broken ? -1 : 100, 2 * (broken ? stop : n) };
+            void *out = OUT(3);
+            RUN_OK(K(loop_else)(cx->device, NULL, out, n, stop));
+            check(cx, out, want, 3, "else of a loop");
+        }
+}
+
 RUN_TESTS = {
     { "bounds", bounds },
     { "downwards", downwards },
@@ -284,5 +296,6 @@ RUN_TESTS = {
     { "functions", called_functions },
     { "zero trips", no_trips },
     { "logic", logic },
+    { "else of loops", else_of_loops },
     RUN_END,
 };
