@@ -90,6 +90,14 @@ static bool archs_word(Arena *a, const char *word, const Nvrtc *nvrtc, DiagSink 
     return true;
 }
 
+bool archs_need_nvrtc(const Options *opt)
+{
+    for (uint32_t i = 0; i < opt->archs.len; i++)
+        if (strcmp(opt->archs.at[i], "host") != 0)
+            return true;
+    return opt->archs.len == 0;
+}
+
 bool archs_read(Arena *a, const Options *opt, const Nvrtc *nvrtc, ArchList *out)
 {
     static const char *const defaults[] = { "sm_80", "sm_90a", "host" };
@@ -99,7 +107,7 @@ bool archs_read(Arena *a, const Options *opt, const Nvrtc *nvrtc, ArchList *out)
     *out = (ArchList){ .host = false };
     if (opt->archs.len == 0 && !nvrtc->loaded) {
         out->host = true;
-        if (!opt->quiet)
+        if (!opt->quiet && opt->format == DIAG_TEXT)
             fprintf(stderr, "newtc: note: no NVRTC was found, so only the host is compiled for; "
                             "--print-nvrtc says where it was looked for\n");
         return true;

@@ -16,6 +16,9 @@ typedef struct ArchList {
     bool host;
 } ArchList;
 
+/// True when some architecture of the command line, or the default, needs NVRTC.
+bool archs_need_nvrtc(const Options *opt);
+
 /// Reads Options.archs (default sm_80, sm_90a, host); `native` asks the driver, `all-major` is the first chip of
 /// every generation that NVRTC knows. The default list leaves GPUs out, with a note, where there is no NVRTC. False after
 /// printing the reason to standard error (a usage or environment error).

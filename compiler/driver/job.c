@@ -3,19 +3,28 @@
 #include "backend/cuda/emit.h"
 #include "backend/hostc/hostc.h"
 #include "front/parse.h"
+#include "driver/crash.h"
 #include "layout/layout.h"
 #include "passes/pass.h"
 #include "support/sha256.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static double job_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void job_file_error(Job *job, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    diag_report(&job->diags, DIAG_FILE, (Span){ 0, 0 }, "%s", arena_vprintf(&job->arena, format, args));
+    va_end(args);
+    job->environment_failed = true;
 }
 
 /// The path as diagnostics and outputs show it: -ffile-prefix-map applied, the last match wins.
@@ -39,16 +48,14 @@ void job_init(Job *job, const Options *opt, const ArchList *archs, const char *p
     job->path = path;
     job->stem = fs_stem(&job->arena, path);
     job->emit = opt->emit ? opt->emit : EMIT_C | EMIT_HEADER | (opt->no_manifest ? 0u : (unsigned)EMIT_MANIFEST);
+    job->no_images = opt->dep == DEP_ONLY || opt->dry_run;
     job->syms.arena = &job->arena;
     job->sources.arena = &job->arena;
     diag_init(&job->diags, &job->arena, &job->sources);
     job->diags.max_errors = (unsigned)opt->max_errors;
     for (uint32_t i = 0; i < opt->warnings.len; i++)
         diag_set_option(&job->diags, opt->warnings.at[i]);
-    if (opt->no_warnings)
-        for (int i = 0; i < DIAG_COUNT; i++)
-            if (job->diags.level[i] == SEVERITY_WARNING)
-                job->diags.level[i] = SEVERITY_IGNORED;
+    job->diags.no_warnings = opt->no_warnings;
     job->program = (Program){ .arena = &job->arena,
                               .syms = &job->syms,
                               .types = type_table_new(&job->arena),
@@ -73,16 +80,15 @@ bool job_front(Job *job)
 {
     double start = job_now();
     const char *why = NULL;
+    crash_stage(job->path, "parsing");
     job->text = fs_read(&job->arena, job->path, &job->text_len, &why);
     if (!job->text) {
-        fprintf(stderr, "newtc: error: cannot read '%s': %s\n", job->path, why);
-        job->environment_failed = true;
+        job_file_error(job, "cannot read '%s': %s", job->path, why);
         return false;
     }
     const SourceFile *file = source_add(&job->sources, job_shown_path(job, job->path), job->text, job->text_len);
     if (!file) {
-        fprintf(stderr, "newtc: error: '%s' is too large: a compile takes at most 4 GiB of text\n", job->path);
-        job->environment_failed = true;
+        job_file_error(job, "'%s' is too large: a compile takes at most 4 GiB of text", job->path);
         return false;
     }
     if (job->emit & (EMIT_TOKENS | EMIT_AST) && !outputs_write_front(job))
@@ -90,21 +96,25 @@ bool job_front(Job *job)
     if (!(job->emit & ~(unsigned)(EMIT_TOKENS | EMIT_AST)))
         return diag_error_count(&job->diags) == 0;
     job->module = resolve_program(&job->program, file);
-    job->seconds[0] = job_now() - start;
-    return diag_error_count(&job->diags) == 0;
+    job->seconds[JOB_TIME_FRONT] = job_now() - start;
+    return true;  // errors so far: lowering goes on, silent about what was reported, and finds the others
 }
 
 typedef struct JobDump {
+    Job *job;
     JobKernel *kernel;
     const char *wanted;
     LayoutTable *layouts;
 } JobDump;
 
-/// For --emit=ir-after: the pass's name, or name.2 for its second run.
-static void job_dump(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn)
+/// After each pass. For --emit=ir-after: the pass's name, or name.2 for its second run.
+static void job_after_pass(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn)
 {
     const JobDump *dump = cx;
     const char *wanted = dump->wanted;
+    crash_stage(dump->job->path, arena_printf(&dump->job->arena, "after pass %s of kernel %s", pass, fn->name->text));
+    if (!wanted)
+        return;
     IrLayoutText layouts = layout_ir_text(dump->layouts);
     char named[64];
     snprintf(named, sizeof named, "%s.%u", pass, ordinal);
@@ -198,16 +208,17 @@ static bool job_variant(Job *job, JobKernel *k, uint32_t index)
     const Variant *v = &k->unit->variants[index];
     ArtifactVariant *out = &k->variants[index];
     LayoutTable *layouts = layout_table_new(&job->arena);
-    JobDump dump = { k, job->opt->ir_after, layouts };
+    JobDump dump = { job, k, job->opt->ir_after, layouts };
     PassCtx passes = { .arena = &job->arena,
                        .diags = &job->diags,
                        .layouts = layouts,
                        .target = job->archs->gpu.len ? job->archs->gpu.at[0].target : target_find("sm_80"),
                        .verify_each = job->opt->verify_each,
-                       .dump_after = job->opt->ir_after ? job_dump : NULL,
+                       .dump_after = job_after_pass,
                        .dump_cx = &dump };
     out->name = k->unit->variant_names[index];
     job_predicates(job, k, v, out);
+    crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));
     IrFunc *fn = lower_kernel(&job->program, v, &job->arena);
     if (!fn || !pass_run_all(&passes, fn, PASS_TILE, PASS_TILE))
         return false;
@@ -250,7 +261,7 @@ bool job_lower(Job *job)
         job->kernels[i].unit = &job->units.at[i];
         ok &= job_kernel(job, &job->kernels[i]);  // the others' errors are worth showing too
     }
-    job->seconds[1] = job_now() - start;
+    job->seconds[JOB_TIME_LOWER] = job_now() - start;
     return ok && diag_error_count(&job->diags) == 0;
 }
 
@@ -277,6 +288,8 @@ bool job_collect(Job *job)
     bool also_ptx = (job->emit & EMIT_PTX) != 0;
     job->requests = ARENA_NEW_N(&job->arena, CudaRequest, (size_t)job->units.len * n);
     job->images = ARENA_NEW_N(&job->arena, CudaImage, (size_t)job->units.len * n);
+    for (uint32_t r = 0; r < job->units.len * n; r++)
+        job->images[r].log = "";
     for (uint32_t i = 0; i < job->units.len; i++) {
         JobKernel *k = &job->kernels[i];
         k->first_request = job->request_count;
@@ -364,7 +377,7 @@ static void job_artifact(Job *job, Artifact *art)
         JobKernel *k = &job->kernels[i];
         if (job->request_count)
             job_entries(job, k);
-        SourcePos pos = source_pos(&job->sources, k->unit->function->def->base.span.lo);
+        SourcePos pos = source_pos(&job->sources, k->unit->function->def->name_span.lo);
         kernels[i] = (ArtifactKernel){ .name = k->c_name,
                                        .doc = k->unit->function->doc,
                                        .location = arena_printf(&job->arena, "%s:%u", job_base_name(job->path), pos.line),
@@ -397,49 +410,16 @@ bool job_finish(Job *job)
 {
     double start = job_now();
     for (uint32_t r = 0; r < job->request_count; r++) {
-        job->seconds[2] += job->images[r].seconds;
-        if (!job->images[r].ok)
+        job->seconds[JOB_TIME_NVRTC] += job->images[r].seconds;
+        if (!job->images[r].ok && !job->no_images)
             cuda_report_rejected(&job->requests[r], &job->images[r], (Span){ 0, 0 }, &job->diags);
     }
     if (diag_error_count(&job->diags))
         return false;
     Artifact art;
     job_artifact(job, &art);
+    crash_stage(job->path, "writing");
     bool ok = outputs_write(job, &art);
-    job->environment_failed |= !ok;
-    job->seconds[3] = job_now() - start;
+    job->seconds[JOB_TIME_WRITE] = job_now() - start;
     return ok;
-}
-
-/// https://no-color.org and its counterpart; a dumb terminal shows escape sequences as text.
-static bool job_terminal_has_color(void)
-{
-    const char *no = getenv("NO_COLOR"), *force = getenv("CLICOLOR_FORCE"), *term = getenv("TERM");
-    if (no && *no)
-        return false;
-    if (force && *force && strcmp(force, "0") != 0)
-        return true;
-    return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
-void job_print_diags(Job *job)
-{
-    const Options *o = job->opt;
-    FILE *to = stderr;
-    Buf text = { 0 };
-    if (o->diag_file) {
-        to = fopen(o->diag_file, "a");
-        if (!to) {
-            fprintf(stderr, "newtc: error: cannot write '%s'\n", o->diag_file);
-            to = stderr;
-        }
-    }
-    bool color = o->color == COLOR_ALWAYS || (o->color == COLOR_AUTO && to == stderr && job_terminal_has_color());
-    if (job->diags.list.len || o->format != DIAG_TEXT)
-        diag_print(&job->diags, o->format, color, &text);
-    if (text.len)
-        fwrite(text.at, 1, text.len, to);
-    buf_free(&text);
-    if (to != stderr)
-        fclose(to);
 }

@@ -24,6 +24,8 @@ typedef struct JobKernel {
     uint32_t first_request;      ///< its requests, one an architecture, among the job's
 } JobKernel;
 
+typedef enum { JOB_TIME_FRONT, JOB_TIME_LOWER, JOB_TIME_NVRTC, JOB_TIME_WRITE, JOB_TIME_COUNT } JobTime;
+
 typedef struct Job {
     const Options *opt;
     const ArchList *archs;
@@ -43,7 +45,9 @@ typedef struct Job {
     CudaImage *images;
     uint32_t request_count;
     unsigned emit;               ///< what to write, defaults applied
-    double seconds[4];           ///< front, lower and passes, NVRTC, writing
+    uint32_t cached_count;       ///< images that came from the cache
+    double seconds[JOB_TIME_COUNT];
+    bool no_images;              ///< -M and -###: names are wanted, not bytes
     bool environment_failed;     ///< exit code 2: the file could not be read or written
 } Job;
 
@@ -59,11 +63,13 @@ bool job_finish(Job *job);
 
 /// True when some output of `emit` needs NVRTC.
 bool job_wants_images(const Job *job);
-/// Prints the diagnostics to standard error or -fdiagnostics-file.
-void job_print_diags(Job *job);
+/// Reports a file that cannot be read or written (exit code 2).
+void job_file_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- outputs.c ---- */
-/// Writes all outputs of a job that went through; false after saying why to standard error.
+/// Folder and stem of the outputs that have no name of their own.
+const char *outputs_base(Job *job);
+/// Writes all outputs of a job that went through; false after reporting why not.
 bool outputs_write(Job *job, const Artifact *art);
 /// Outputs that need no image or artifact: tokens, ast.
 bool outputs_write_front(Job *job);

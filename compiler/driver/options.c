@@ -105,6 +105,13 @@ static bool opt_EMIT(OptCx *cx, void *field, const char *value)
     return opt_words(cx, value, opt_emit_word);
 }
 
+static bool opt_EMIT_NEWT(OptCx *cx, void *field, const char *value)
+{
+    (void)cx, (void)value;
+    *(unsigned *)field |= EMIT_NEWT;
+    return true;
+}
+
 static bool opt_EMIT_CUDA(OptCx *cx, void *field, const char *value)
 {
     (void)cx, (void)value;
@@ -180,15 +187,30 @@ static bool opt_FORMAT(OptCx *cx, void *field, const char *value)
 static bool opt_DEP_M(OptCx *cx, void *field, const char *value)
 {
     (void)cx, (void)value;
-    *(int *)field = 1;
+    *(DepMode *)field = DEP_ONLY;
     return true;
 }
 
 static bool opt_DEP_MD(OptCx *cx, void *field, const char *value)
 {
     (void)cx, (void)value;
-    *(int *)field = 2;
+    if (*(DepMode *)field == DEP_NONE)
+        *(DepMode *)field = DEP_ALSO;
     return true;
+}
+
+static bool opt_TIME(OptCx *cx, void *field, const char *value)
+{
+    static const char *const names[] = { "", "json", NULL };
+    int which = 0;
+    bool ok = opt_choice(cx, value, names, &which, "expected json or nothing");
+    *(TimeReport *)field = which ? TIME_JSON : TIME_TEXT;
+    return ok;
+}
+
+static bool opt_PREFIX_MAP(OptCx *cx, void *field, const char *value)
+{
+    return strchr(value, '=') ? opt_LIST(cx, field, value) : opt_fail(cx, value, "expected OLD=NEW");
 }
 
 /// As -MT, with what make would interpret quoted as gcc does.
@@ -300,7 +322,7 @@ static bool opt_unknown(const char *arg)
 }
 
 /// Splits a response file or NEWTC_FLAGS: white space separates, quotes and backslash as in a shell.
-static void opt_split(Arena *a, const char *text, StrList *out)
+void options_split(Arena *a, const char *text, StrList *out)
 {
     Buf word = { 0 };
     bool in_word = false;
@@ -342,7 +364,7 @@ static bool opt_expand(Arena *a, const char *arg, unsigned depth, StrList *out)
         return false;
     }
     StrList words = { 0 };
-    opt_split(a, text, &words);
+    options_split(a, text, &words);
     for (uint32_t i = 0; i < words.len; i++)
         if (!opt_expand(a, words.at[i], depth + 1, out))
             return false;
@@ -373,11 +395,12 @@ bool options_parse(Arena *a, int argc, char **argv, Options *out)
     StrList args = { 0 };
     const char *flags = getenv("NEWTC_FLAGS");
     if (flags)
-        opt_split(a, flags, &args);
+        options_split(a, flags, &args);
     for (int i = 1; i < argc; i++)
         if (!opt_expand(a, argv[i], 0, &args))
             return false;
 
+    out->words = args;
     bool only_files = false;
     for (uint32_t i = 0; i < args.len; i++) {
         const char *arg = args.at[i];

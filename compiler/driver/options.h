@@ -25,9 +25,13 @@ typedef enum {
 } EmitKind;
 
 typedef enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } ColorMode;
+/// DEP_ONLY: -M, nothing is compiled; DEP_ALSO: -MD.
+typedef enum { DEP_NONE, DEP_ONLY, DEP_ALSO } DepMode;
+typedef enum { TIME_NONE, TIME_TEXT, TIME_JSON } TimeReport;
 
 typedef struct Options {
     StrList inputs;
+    StrList words;            ///< the whole command line, response files expanded
     const char *output, *header, *manifest;
     bool no_manifest, touch;
     unsigned emit;            ///< EmitKind bits; 0: c, header, manifest
@@ -39,7 +43,7 @@ typedef struct Options {
     const char *signature, *grid, *specialize;
     bool index64;
     int num_warps, num_stages;  ///< 0: the kernel's own
-    int dep;                  ///< 0 none, 1 -M, 2 -MD
+    DepMode dep;
     const char *dep_file;
     StrList dep_targets;
     bool dep_phony;
@@ -53,12 +57,15 @@ typedef struct Options {
     bool debug;
     int opt_level;
     const char *save_temps;   ///< NULL: no; "": beside the output
-    bool verbose, dry_run, time_report, verify_each;
+    bool verbose, dry_run, verify_each;
+    TimeReport time_report;
     StrList prefix_map;
+    const char *reproduce;
     const char *nvrtc, *cuda_path, *cc;
     StrList xnvrtc, xptxas;
     int jobs;                 ///< 0: as many as processors
-    bool quiet;
+    const char *cache_dir;
+    bool no_cache, quiet;
     const char *version, *help;  ///< "" when given without a value
     bool print_archs, print_ops, print_nvrtc;
     const char *explain;
@@ -67,6 +74,16 @@ typedef struct Options {
 /// Reads argv[1..] after the words of NEWTC_FLAGS, with @FILE expanded and `--` ending options. False after
 /// printing `newtc: error: ...` to standard error (exit code 2).
 bool options_parse(Arena *a, int argc, char **argv, Options *out);
+
+/// Splits as a shell does without expanding anything: CFLAGS, response files.
+void options_split(Arena *a, const char *text, StrList *out);
+
+/// What no single option can see: inputs and outputs that fit together, -W names that exist. False after
+/// printing `newtc: error: ...` (exit code 2). Makes the folder that -o names by a final slash.
+bool options_check(Arena *a, const Options *opt);
+
+/// Answers an unknown -Wno-SLUG as gcc does: silence, unless there is something else to say.
+void options_note_unknown_warnings(const Options *opt);
 
 /// The --help text: all groups, or the one named; false when there is no such topic.
 bool options_help(const char *topic, Buf *out);

@@ -4,12 +4,15 @@
 /// others stand beside it with its stem; without, they go to the current folder as cc's do.
 #include "driver/depfile.h"
 #include "driver/job.h"
+#include "driver/place.h"
 #include "driver/report.h"
 #include "front/lex.h"
 #include "front/parse.h"
 #include "support/proc.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct Outputs {
@@ -63,12 +66,51 @@ static void outputs_add_buf(Outputs *o, const char *path, Buf *text, bool keep_t
     buf_clear(text);
 }
 
+const char *outputs_base(Job *job)
+{
+    Outputs o;
+    outputs_begin(&o, job);
+    return o.base;
+}
+
+static bool outputs_is_same_file(const char *left, const char *right)
+{
+    struct stat l, r;
+    return stat(left, &l) == 0 && stat(right, &r) == 0 && l.st_dev == r.st_dev && l.st_ino == r.st_ino &&
+           S_ISREG(l.st_mode);
+}
+
+/// No output replaces an input, and no two outputs have one name.
+static bool outputs_check(const Outputs *o)
+{
+    Job *job = o->job;
+    for (uint32_t i = 0; i < o->set.files.len; i++) {
+        const char *path = o->set.files.at[i].path;
+        if (strcmp(path, "-") == 0)
+            continue;
+        if (outputs_is_same_file(path, job->path)) {
+            job_file_error(job, "output '%s' is the input itself", path);
+            return false;
+        }
+        for (uint32_t j = 0; j < i; j++)
+            if (strcmp(path, o->set.files.at[j].path) == 0) {
+                job_file_error(job, "two outputs would be called '%s'", path);
+                return false;
+            }
+    }
+    return true;
+}
+
 static bool outputs_commit(Outputs *o)
 {
     const char *why = NULL;
-    if (fs_commit(&o->set, &why))
+    if (!outputs_check(o))
+        return false;
+    for (uint32_t i = 0; o->job->opt->dry_run && i < o->set.files.len; i++)
+        fprintf(stderr, " write %s\n", o->set.files.at[i].path);
+    if (o->job->opt->dry_run || fs_commit(&o->set, &why))
         return true;
-    fprintf(stderr, "newtc: error: %s\n", why);
+    job_file_error(o->job, "cannot write %s", why);
     return false;
 }
 
@@ -90,9 +132,7 @@ bool outputs_write_front(Job *job)
     buf_free(&text);
     if (diag_error_count(&job->diags))
         return false;
-    bool ok = outputs_commit(&o);
-    job->environment_failed |= !ok;
-    return ok;
+    return outputs_commit(&o);
 }
 
 /// ".KERNEL.ARCH.EXT", without the kernel when the module has only one.
@@ -132,7 +172,7 @@ static void outputs_images(Outputs *o, unsigned kind, const char *ext)
         if (is_ptx != (kind == EMIT_PTX))
             continue;
         const char *path = outputs_path(o, outputs_suffix(o, kernel, arch->text, ext), o->single && job->request_count == 1);
-        outputs_add(o, path, image->data, is_ptx ? image->size - 1 : image->size, false);
+        outputs_add(o, path, image->data, is_ptx && image->size ? image->size - 1 : image->size, false);
     }
 }
 
@@ -146,38 +186,104 @@ static void outputs_ir(Outputs *o)
     buf_free(&all);
 }
 
+/// --save-temps: the CUDA C++ of each kernel and what NVRTC said of each image.
+static void outputs_temps(Outputs *o)
+{
+    Job *job = o->job;
+    Arena *a = &job->arena;
+    const char *dir = job->opt->save_temps;
+    const char *base = *dir ? arena_printf(a, "%s/%s", dir, job->stem) : o->base;
+    if (*dir && !job->opt->dry_run)
+        fs_make_dirs(a, dir);
+    for (uint32_t i = 0; i < job->units.len; i++) {
+        const Buf *text = &job->kernels[i].cuda;
+        if (text->len)
+            fs_output(&o->set, arena_printf(a, "%s.%s.cu", base, job->kernels[i].c_name), text->at, text->len, false);
+    }
+    for (uint32_t r = 0; r < job->request_count; r++) {
+        const char *log = job->images[r].log;
+        const char *kernel = job->kernels[r / job->archs->gpu.len].c_name;
+        const char *arch = job->archs->gpu.at[r % job->archs->gpu.len].text;
+        fs_output(&o->set, arena_printf(a, "%s.%s.%s.log", base, kernel, arch), log, strlen(log), false);
+    }
+}
+
+/// The command of -c: $CC and $CFLAGS are lists of words.
+static const char *const *outputs_cc(Job *job, const char *dir, const char *source, const char *object)
+{
+    Arena *a = &job->arena;
+    const char *cc = job->opt->cc ? job->opt->cc : getenv("CC"), *flags = getenv("CFLAGS");
+    const char *headers = place_of_headers(a);
+    StrList argv = { 0 };
+    options_split(a, cc && *cc ? cc : "cc", &argv);
+    // Strict C keeps the compiler from contracting a * b + c; -w: the text's warnings are tested, not the user's.
+    static const char *const fixed[] = { "-std=c11", "-O3", "-fPIC", "-w" };
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        VEC_PUSH(a, &argv, fixed[i]);
+    if (job->opt->debug)
+        VEC_PUSH(a, &argv, "-g");
+    options_split(a, flags ? flags : "", &argv);
+    VEC_PUSH(a, &argv, arena_printf(a, "-ffile-prefix-map=%s=.", dir));
+    if (headers)
+        VEC_PUSH(a, &argv, arena_printf(a, "-I%s", headers));
+    const char *const last[] = { "-c", source, "-o", object, NULL };
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++)
+        VEC_PUSH(a, &argv, last[i]);
+    return argv.at;
+}
+
+/// For -###.
+static void outputs_print_command(const char *const *argv)
+{
+    for (; *argv; argv++)
+        fprintf(stderr, " %s", *argv);
+    fputc('\n', stderr);
+}
+
+/// Runs the C compiler; its messages are reported when it fails.
+static bool outputs_run_cc(Job *job, const char *const *argv)
+{
+    Buf log = { 0 };
+    int status = proc_run(argv, &log);
+    if (status < 0)
+        job_file_error(job, "cannot run the C compiler '%s': %s", argv[0], strerror(errno));
+    else if (status > 0)
+        job_file_error(job, "'%s' ended with %d on the generated C: %s", argv[0], status, log.at ? log.at : "");
+    buf_free(&log);
+    return status == 0;
+}
+
 /// Compiles the generated C into an object with the C compiler; the text goes through a temporary folder.
 static bool outputs_object(Outputs *o, const char *c_text, size_t c_len, const char *header, size_t header_len,
                            const char *header_name)
 {
     Job *job = o->job;
     Arena *a = &job->arena;
-    const char *tmp = getenv("TMPDIR"), *cc = job->opt->cc ? job->opt->cc : getenv("CC");
+    const char *tmp = getenv("TMPDIR"), *why = NULL, *path = outputs_path(o, ".o", true);
     char *dir = arena_printf(a, "%s/newtc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir)) {
-        fprintf(stderr, "newtc: error: cannot make a temporary folder in '%s'\n", tmp && *tmp ? tmp : "/tmp");
-        return false;
+    if (job->no_images || !mkdtemp(dir)) {
+        outputs_add(o, path, "", 0, false);
+        if (job->opt->dry_run)
+            outputs_print_command(outputs_cc(job, ".", "module.c", path));
+        if (!job->no_images)
+            job_file_error(job, "cannot make a temporary folder '%s': %s", dir, strerror(errno));
+        return job->no_images;
     }
     const char *source = arena_printf(a, "%s/module.c", dir), *object = arena_printf(a, "%s/module.o", dir);
-    const char *beside = arena_printf(a, "%s/%s", dir, header_name), *why = NULL;
+    const char *beside = arena_printf(a, "%s/%s", dir, header_name);
     OutputSet set = { .arena = a };
     fs_output(&set, source, c_text, c_len, false);
     fs_output(&set, beside, header, header_len, false);
-    const char *argv[] = { cc && *cc ? cc : "cc", "-std=c11", "-O3", "-fPIC", "-c", NULL, NULL, source, "-o", object, NULL };
-    const char *include = getenv("NEWT_INCLUDE");
-    argv[5] = arena_printf(a, "-I%s", include && *include ? include : NEWTC_INCLUDE_DIR);
-    argv[6] = "-w";
-    Buf log = { 0 };
     bool ok = fs_commit(&set, &why);
-    int status = ok ? proc_run(argv, &log) : 0;
-    if (!ok || status != 0)
-        fprintf(stderr, "newtc: error: %s failed on the generated C: %s\n", argv[0], ok && log.at ? log.at : why ? why : "");
-    ok = ok && status == 0;
+    if (!ok)
+        job_file_error(job, "cannot write %s", why);
+    ok = ok && outputs_run_cc(job, outputs_cc(job, dir, source, object));
     size_t len = 0;
     const char *bytes = ok ? fs_read(a, object, &len, &why) : NULL;
     if (bytes)
-        outputs_add(o, outputs_path(o, ".o", true), bytes, len, false);
-    buf_free(&log);
+        outputs_add(o, path, bytes, len, false);
+    else if (ok)
+        job_file_error(job, "cannot read '%s': %s", object, why);
     unlink(source);
     unlink(object);
     unlink(beside);
@@ -196,7 +302,7 @@ static void outputs_depfile(Outputs *o, Buf *text)
             VEC_PUSH(&job->arena, &inputs, job->sources.files.at[i]->path);
     const StrList *targets = opt->dep_targets.len ? &opt->dep_targets : &o->paths;
     depfile_write(targets, opt->dep_targets.len > 0, &inputs, opt->dep_phony, text);
-    const char *path = opt->dep_file ? opt->dep_file : opt->dep == 1 ? "-" : arena_printf(&job->arena, "%s.d", o->base);
+    const char *path = opt->dep_file ? opt->dep_file : opt->dep == DEP_ONLY ? "-" : arena_printf(&job->arena, "%s.d", o->base);
     fs_output(&o->set, path, arena_strndup(&job->arena, text->at, text->len), text->len, false);
     buf_clear(text);
 }
@@ -262,8 +368,10 @@ bool outputs_write(Job *job, const Artifact *artifact)
         report_write(job, &art, &text);
         outputs_add_buf(&o, outputs_path(&o, ".report", o.single), &text, false);
     }
-    if (job->opt->dep) {
-        if (job->opt->dep == 1)
+    if (job->opt->save_temps)
+        outputs_temps(&o);
+    if (job->opt->dep != DEP_NONE) {
+        if (job->opt->dep == DEP_ONLY)
             o.set.files.len = 0;
         outputs_depfile(&o, &text);
     }

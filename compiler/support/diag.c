@@ -167,10 +167,18 @@ void diag_help(DiagSink *d, const char *format, ...)
 
 void diag_print(const DiagSink *d, DiagFormat format, bool color, Buf *out)
 {
+    diag_print_all(&d, 1, format, color, out);
+}
+
+void diag_print_all(const DiagSink *const *sinks, size_t count, DiagFormat format, bool color, Buf *out)
+{
     switch (format) {
-    case DIAG_TEXT: diag_print_text(d, color, out); return;
-    case DIAG_JSON: diag_print_json(d, out); return;
-    case DIAG_SARIF: diag_print_sarif(d, out); return;
+    case DIAG_TEXT:
+        for (size_t i = 0; i < count; i++)
+            diag_print_text(sinks[i], color, out);
+        return;
+    case DIAG_JSON: diag_print_json(sinks, count, out); return;
+    case DIAG_SARIF: diag_print_sarif(sinks, count, out); return;
     }
 }
 

@@ -4,8 +4,8 @@
 #include "support/diag.h"
 
 void diag_print_text(const DiagSink *d, bool color, Buf *out);
-void diag_print_json(const DiagSink *d, Buf *out);
-void diag_print_sarif(const DiagSink *d, Buf *out);
+void diag_print_json(const DiagSink *const *sinks, size_t count, Buf *out);
+void diag_print_sarif(const DiagSink *const *sinks, size_t count, Buf *out);
 
 /// The one help of a report, NULL without.
 const char *diag_help_of(const Diag *diag);

@@ -30,6 +30,7 @@ static void put_place(const DiagSink *d, Span span, Buf *out)
 static const char *severity_name(Severity severity)
 {
     return severity == SEVERITY_WARNING    ? "warning"
+           : severity == SEVERITY_NOTE     ? "note"
            : severity == SEVERITY_INTERNAL ? "internal"
                                            : "error";
 }
@@ -53,22 +54,30 @@ static void put_notes(const DiagSink *d, const Diag *diag, Buf *out)
     buf_putc(out, ']');
 }
 
-void diag_print_json(const DiagSink *d, Buf *out)
+static void put_diag(const DiagSink *d, const Diag *diag, Buf *out)
 {
+    put_place(d, diag->span, out);
+    buf_printf(out, ",\"severity\":\"%s\",", severity_name(diag->severity));
+    put_string(out, "slug", diag_info[diag->id].slug);
+    buf_putc(out, ',');
+    put_string(out, "message", diag->text);
+    buf_putc(out, ',');
+    put_notes(d, diag, out);
+    buf_putc(out, ',');
+    put_string(out, "help", diag_help_of(diag));
+    buf_putc(out, '}');
+}
+
+void diag_print_json(const DiagSink *const *sinks, size_t count, Buf *out)
+{
+    const char *separator = "{";
+
     buf_putc(out, '[');
-    for (uint32_t i = 0; i < d->list.len; i++) {
-        const Diag *diag = d->list.at[i];
-        buf_puts(out, i ? ",\n {" : "{");
-        put_place(d, diag->span, out);
-        buf_printf(out, ",\"severity\":\"%s\",", severity_name(diag->severity));
-        put_string(out, "slug", diag_info[diag->id].slug);
-        buf_putc(out, ',');
-        put_string(out, "message", diag->text);
-        buf_putc(out, ',');
-        put_notes(d, diag, out);
-        buf_putc(out, ',');
-        put_string(out, "help", diag_help_of(diag));
-        buf_putc(out, '}');
-    }
+    for (size_t s = 0; s < count; s++)
+        for (uint32_t i = 0; i < sinks[s]->list.len; i++) {
+            buf_puts(out, separator);
+            put_diag(sinks[s], sinks[s]->list.at[i], out);
+            separator = ",\n {";
+        }
     buf_puts(out, "]\n");
 }

@@ -76,7 +76,9 @@ static void put_related(const DiagSink *d, const Diag *diag, Buf *out)
 
 static void put_result(const DiagSink *d, const Diag *diag, Buf *out)
 {
-    const char *level = diag->severity == SEVERITY_WARNING ? "warning" : "error";
+    const char *level = diag->severity == SEVERITY_WARNING ? "warning"
+                        : diag->severity == SEVERITY_NOTE  ? "note"
+                                                           : "error";
     const char *help = diag_help_of(diag);
 
     buf_puts(out, "{\"ruleId\":");
@@ -92,13 +94,14 @@ static void put_result(const DiagSink *d, const Diag *diag, Buf *out)
 }
 
 /// The slugs that were met, in the order of the table.
-static void put_rules(const DiagSink *d, Buf *out)
+static void put_rules(const DiagSink *const *sinks, size_t count, Buf *out)
 {
     bool met[DIAG_COUNT] = { 0 };
     const char *separator = "";
 
-    for (uint32_t i = 0; i < d->list.len; i++)
-        met[d->list.at[i]->id] = true;
+    for (size_t s = 0; s < count; s++)
+        for (uint32_t i = 0; i < sinks[s]->list.len; i++)
+            met[sinks[s]->list.at[i]->id] = true;
     for (unsigned id = 0; id < DIAG_COUNT; id++) {
         if (!met[id])
             continue;
@@ -111,15 +114,19 @@ static void put_rules(const DiagSink *d, Buf *out)
     }
 }
 
-void diag_print_sarif(const DiagSink *d, Buf *out)
+void diag_print_sarif(const DiagSink *const *sinks, size_t count, Buf *out)
 {
+    const char *separator = "\n  ";
+
     buf_puts(out, "{\"version\":\"2.1.0\",\"runs\":[{\n \"tool\":{\"driver\":{\"name\":\"newtc\","
                   "\"version\":\"" NEWTC_VERSION "\",\"rules\":[");
-    put_rules(d, out);
+    put_rules(sinks, count, out);
     buf_puts(out, "]}},\n \"columnKind\":\"unicodeCodePoints\",\n \"results\":[");
-    for (uint32_t i = 0; i < d->list.len; i++) {
-        buf_puts(out, i ? ",\n  " : "\n  ");
-        put_result(d, d->list.at[i], out);
-    }
+    for (size_t s = 0; s < count; s++)
+        for (uint32_t i = 0; i < sinks[s]->list.len; i++) {
+            buf_puts(out, separator);
+            put_result(sinks[s], sinks[s]->list.at[i], out);
+            separator = ",\n  ";
+        }
     buf_puts(out, "]}]}\n");
 }

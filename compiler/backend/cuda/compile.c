@@ -123,7 +123,7 @@ static uint32_t number_before(const char *log, const char *unit)
     return (uint32_t)strtoul(at, NULL, 10);
 }
 
-static CudaUsage read_usage(const char *log)
+CudaUsage cuda_read_usage(const char *log)
 {
     return (CudaUsage){
         .registers = number_before(log, " registers"),
@@ -149,7 +149,7 @@ CudaUsage cuda_usage_of(const CudaImage *image, const char *entry)
         return (CudaUsage){ 0 };
     memcpy(part, at, len);
     part[len] = '\0';
-    CudaUsage usage = read_usage(part);
+    CudaUsage usage = cuda_read_usage(part);
     free(part);
     return usage;
 }
@@ -160,7 +160,7 @@ static void settle(Arena *a, CudaImage *image)
     char *log = (char *)image->log, *data = (char *)image->data;
     image->log = log ? arena_strndup(a, log, strlen(log)) : "NVRTC ran out of memory";
     image->data = data ? arena_strndup(a, data, image->size) : NULL;
-    image->usage = read_usage(image->log);
+    image->usage = cuda_read_usage(image->log);
     free(log);
     free(data);
 }

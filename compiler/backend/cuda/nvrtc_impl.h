@@ -30,4 +30,7 @@ struct NvrtcApi {
 #undef NVRTC_FN
 };
 
+/// What ptxas's messages say about the only or first kernel.
+CudaUsage cuda_read_usage(const char *log);
+
 #endif

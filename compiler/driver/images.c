@@ -1,0 +1,64 @@
+/// images.c - see images.h.
+#include "driver/images.h"
+#include "backend/cuda/cache.h"
+#include "driver/crash.h"
+#include <string.h>
+#include <unistd.h>
+
+static unsigned images_threads(const Options *opt)
+{
+    long n = opt->jobs > 0 ? opt->jobs : sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : (unsigned)n;
+}
+
+/// One request and where its image goes.
+typedef struct Wanted {
+    Job *job;
+    uint32_t index;
+} Wanted;
+
+static void images_say(const Options *opt, const char *name, bool cached)
+{
+    if (opt->verbose)
+        fprintf(stderr, "newtc: %s %s\n", cached ? "from the cache:" : "compiling", name);
+}
+
+void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs, uint32_t count)
+{
+    VEC(Wanted) wanted = { 0 };
+    CudaCache cache = { 0 };
+    size_t total = 0;
+    for (uint32_t i = 0; opt->dry_run && i < count; i++)
+        for (uint32_t r = 0; r < jobs[i].request_count; r++)
+            fprintf(stderr, " nvrtc -arch=%s %s\n", jobs[i].requests[r].target->name, jobs[i].requests[r].name);
+    for (uint32_t i = 0; i < count; i++)
+        total += jobs[i].no_images ? 0 : jobs[i].request_count;
+    if (!total)
+        return;
+    if (!opt->no_cache)
+        cache_open(&cache, a, opt->cache_dir);
+    if (opt->verbose)
+        fprintf(stderr, "newtc: NVRTC %d.%d from %s\nnewtc: cache %s\n", nvrtc->major, nvrtc->minor, nvrtc->path,
+                opt->no_cache ? "off: --no-cache" : cache.dir ? cache.dir : cache.why_off);
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t r = 0; !jobs[i].no_images && r < jobs[i].request_count; r++) {
+            bool cached = cache_find(&cache, nvrtc, &jobs[i].requests[r], a, &jobs[i].images[r]);
+            images_say(opt, jobs[i].requests[r].name, cached);
+            jobs[i].cached_count += cached;
+            if (!cached)
+                VEC_PUSH(a, &wanted, ((Wanted){ &jobs[i], r }));
+        }
+    CudaRequest *requests = ARENA_NEW_N(a, CudaRequest, wanted.len);
+    CudaImage *images = ARENA_NEW_N(a, CudaImage, wanted.len);
+    for (uint32_t i = 0; i < wanted.len; i++)
+        requests[i] = wanted.at[i].job->requests[wanted.at[i].index];
+    crash_stage(jobs[0].path, "NVRTC");
+    if (wanted.len)
+        cuda_compile_all(nvrtc, a, requests, images, wanted.len, images_threads(opt));
+    for (uint32_t i = 0; i < wanted.len; i++) {
+        wanted.at[i].job->images[wanted.at[i].index] = images[i];
+        cache_store(&cache, nvrtc, &requests[i], &images[i]);
+    }
+    if (wanted.len)
+        cache_trim(&cache);
+}
