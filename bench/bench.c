@@ -1,7 +1,7 @@
 /// bench.c - the device, the options, arrays and their random contents; see bench.h.
 ///
-/// Random numbers are a function of the seed and the index (a 64-bit mixer, then Box and Muller), so
-/// that all threads fill an array together and a printed seed gives the same data again.
+/// Random numbers are a function of the seed and the index (a 64-bit mixer, then Box and Muller),
+/// so that all threads fill an array together and a printed seed gives the same data again.
 #include "bench.h"
 #include "copy.h"
 #include "cuda.h"

@@ -15,24 +15,24 @@ typedef struct Bench {
     NewtDevice *device;
     const char *device_name;  ///< as asked for; NULL: the default
     NewtTimer *timer;
-    uint64_t seed;            ///< of the next array of random numbers
+    uint64_t seed;  ///< of the next array of random numbers
     unsigned repetitions;
-    unsigned processors;      ///< multiprocessors of the GPU, or processors of the host
-    unsigned threads;         ///< of the host, for making data and for checking
-    bool quick;               ///< tiny shapes and few repetitions: does everything still work?
-    bool is_check_only;       ///< no timing
+    unsigned processors;  ///< multiprocessors of the GPU, or processors of the host
+    unsigned threads;     ///< of the host, for making data and for checking
+    bool quick;           ///< tiny shapes and few repetitions: does everything still work?
+    bool is_check_only;   ///< no timing
     const char *only_shape, *only_name;  ///< run only what contains this; NULL: all
-    float *flush;             ///< device memory
-    size_t flush_count;       ///< elements there
-    double flush_us;          ///< what writing it takes
-    unsigned wrong;           ///< instances whose result was wrong
+    float *flush;                        ///< device memory
+    size_t flush_count;                  ///< elements there
+    double flush_us;                     ///< what writing it takes
+    unsigned wrong;                      ///< instances whose result was wrong
 } Bench;
 
 /// Device memory between two guards, and its image on the host.
 typedef struct BenchArray {
-    unsigned char *base;      ///< device: guard, elements, guard
-    float *at;                ///< device: the elements, 256-byte aligned
-    float *host;              ///< the elements on the host
+    unsigned char *base;  ///< device: guard, elements, guard
+    float *at;            ///< device: the elements, 256-byte aligned
+    float *host;          ///< the elements on the host
     size_t count;
 } BenchArray;
 
@@ -66,19 +66,20 @@ void bench_expect(BenchCheck *check, size_t index, double got, double want, doub
 /// Everything that is measured at one shape.
 typedef struct BenchCell {
     const char *suite, *shape;
-    double bytes;             ///< that one launch has to move at least
+    double bytes;  ///< that one launch has to move at least
     unsigned instance_count;
     void *user;
     const char *(*name)(void *user, unsigned instance);
     bool (*fits)(void *user, unsigned instance);
     NewtStatus (*launch)(void *user, unsigned instance);
-    BenchArray *out;          ///< poisoned before and fetched after the launch that is checked
+    BenchArray *out;  ///< poisoned before and fetched after the launch that is checked
     /// Checks out->host; elements [from, to) in units of `check_count`, by several threads at once.
     void (*check)(void *user, size_t from, size_t to, BenchCheck *check);
     size_t check_count;
 } BenchCell;
 
-/// Runs one instance on poisoned outputs and checks the result; a wrong one is reported and counted.
+/// Runs one instance on poisoned outputs and checks the result; a wrong one is reported and
+/// counted.
 bool bench_check(Bench *b, const BenchCell *cell, unsigned instance);
 
 /// Checks and times every instance, prints one line for each ("newt/<instance>") and then, from a

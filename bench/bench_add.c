@@ -17,7 +17,10 @@ static const struct {
     const char *name;
     AddFunction *launch;
 } instances[] = {
-#define ROW(name) { #name, name }
+#define ROW(name)   \
+    {               \
+#name, name \
+    }
     ROW(add_512),        ROW(add_1024),        ROW(add_2048),        ROW(add_4096_w8),
     ROW(add_512_stream), ROW(add_1024_stream), ROW(add_2048_stream),
 #undef ROW
@@ -57,8 +60,17 @@ static void measure(Bench *b, const char *shape, size_t n)
     if (!bench_is_wanted(b->only_shape, shape))
         return;
     Add c = { b, bench_array_normal(b, n), bench_array_normal(b, n), bench_array_normal(b, n) };
-    BenchCell cell = { "add", shape, 12.0 * (double)n, sizeof instances / sizeof *instances,
-                       &c, name_of, fits, launch, &c.out, check, n };
+    BenchCell cell = { "add",
+                       shape,
+                       12.0 * (double)n,
+                       sizeof instances / sizeof *instances,
+                       &c,
+                       name_of,
+                       fits,
+                       launch,
+                       &c.out,
+                       check,
+                       n };
     bench_cell(b, &cell);
     bench_array_free(b, &c.x);
     bench_array_free(b, &c.y);

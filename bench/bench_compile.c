@@ -1,5 +1,5 @@
-/// What the compiler itself costs: time from .newt to outputs beside NVRTC's own part, growth of the front
-/// end with the source, sizes. Needs no GPU.
+/// What the compiler itself costs: time from .newt to outputs beside NVRTC's own part, growth of
+/// the front end with the source, sizes. Needs no GPU.
 ///
 ///     bench_compile [--quick] newtc libnewt.a vector_add.newt
 ///
@@ -33,7 +33,8 @@ static void die(const char *what)
     exit(2);
 }
 
-/// Seconds that a child takes; its exit code in *code. Standard output goes nowhere, standard error to c->log.
+/// Seconds that a child takes; its exit code in *code. Standard output goes nowhere, standard error
+/// to c->log.
 static double child_time(const Compile *c, const char *const *argv, int *code)
 {
     posix_spawn_file_actions_t files;
@@ -158,7 +159,8 @@ static void measure_kernel(const Compile *c, const char *source)
             printf("# skipped: newtc makes no image here (exit code %d; no NVRTC?)\n", code);
             return;
         }
-        own[i] = logged(c, "front end ") + logged(c, "lowering and passes ") + logged(c, "writing ");
+        own[i] =
+            logged(c, "front end ") + logged(c, "lowering and passes ") + logged(c, "writing ");
     }
     char more[64];
     double first = whole[0], image = bench_median(nvrtc, c->runs);
@@ -170,7 +172,8 @@ static void measure_kernel(const Compile *c, const char *source)
 
 /* ---- sizes ---- */
 
-static void measure_size(const Compile *c, const char *what, const char *path, const char *how, double goal)
+static void measure_size(const Compile *c, const char *what, const char *path, const char *how,
+                         double goal)
 {
     char stripped[PATH_SIZE + 16];
     struct stat info;

@@ -14,9 +14,11 @@ static const struct {
     const char *name;
     CopyFunction *launch;
 } instances[] = {
-#define ROW(name) { #name, name }
-    ROW(copy_1024),        ROW(copy_2048),        ROW(copy_4096_w8),
-    ROW(copy_1024_stream), ROW(copy_2048_stream),
+#define ROW(name)   \
+    {               \
+#name, name \
+    }
+    ROW(copy_1024), ROW(copy_2048), ROW(copy_4096_w8), ROW(copy_1024_stream), ROW(copy_2048_stream),
 #undef ROW
 };
 
@@ -53,8 +55,17 @@ int main(int argc, char **argv)
     const char *shape = b.quick ? "100004 fp32" : "1G fp32";
     if (bench_is_wanted(b.only_shape, shape)) {
         Copy c = { &b, bench_array_normal(&b, n), bench_array_normal(&b, n) };
-        BenchCell cell = { "copy", shape, 8.0 * (double)n, sizeof instances / sizeof *instances,
-                           &c, name_of, fits, launch, &c.out, check, n };
+        BenchCell cell = { "copy",
+                           shape,
+                           8.0 * (double)n,
+                           sizeof instances / sizeof *instances,
+                           &c,
+                           name_of,
+                           fits,
+                           launch,
+                           &c.out,
+                           check,
+                           n };
         bench_cell(&b, &cell);
         bench_array_free(&b, &c.x);
         bench_array_free(&b, &c.out);

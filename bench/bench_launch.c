@@ -1,7 +1,8 @@
-/// Host time of one launch: through a generated function, and of the same device function through cuLaunchKernelEx.
+/// Host time of one launch: through a generated function, and of the same device function through
+/// cuLaunchKernelEx.
 ///
-/// A batch fills at most a part of the driver's queue, so the host never waits for the device inside the
-/// timed stretch; the two kinds of launch alternate.
+/// A batch fills at most a part of the driver's queue, so the host never waits for the device
+/// inside the timed stretch; the two kinds of launch alternate.
 #include "add.h"
 #include "bench.h"
 #include "cuda.h"

@@ -22,41 +22,40 @@ typedef struct LayerNorm {
 
 static const struct {
     const char *name;
-    size_t above, width;      // for rows of above < width <= width elements
-    RowFunction *launch;      // one of the two
+    size_t above, width;  // for rows of above < width <= width elements
+    RowFunction *launch;  // one of the two
     LoopFunction *loop;
-    unsigned programs;        // of the loop, for each processor
+    unsigned programs;  // of the loop, for each processor
 } instances[] = {
-#define BLOCK(name, block)          { #name, (block) / 2, block, name, NULL, 0 }
-#define SPLIT(name)                 { #name, 1024, 1536, name, NULL, 0 }
-#define LOOP(name, block, programs) { #name, (block) / 2, block, NULL, name, programs }
-#define ANY(name, above)            { #name, above, SIZE_MAX, name, NULL, 0 }
-    BLOCK(layernorm_1024_w1, 1024),
-    BLOCK(layernorm_1024_w2, 1024),
-    BLOCK(layernorm_1024_w4, 1024),
-    BLOCK(layernorm_1024_w2_stream, 1024),
-    BLOCK(layernorm_1024_w4_stream, 1024),
-    LOOP(layernorm_loop_1024_w2, 1024, 10),
-    SPLIT(layernorm_split_1536_w1),
-    SPLIT(layernorm_split_1536_w2),
-    SPLIT(layernorm_split_1536_w4),
-    SPLIT(layernorm_split_1536_w2_stream),
-    SPLIT(layernorm_split_1536_w4_stream),
-    BLOCK(layernorm_2048_w4, 2048),
-    BLOCK(layernorm_2048_w8, 2048),
-    BLOCK(layernorm_2048_w4_stream, 2048),
-    BLOCK(layernorm_2048_w4_late, 2048),
-    LOOP(layernorm_loop_2048_w4, 2048, 5),
-    BLOCK(layernorm_4096_w8, 4096),
-    BLOCK(layernorm_4096_w8_stream, 4096),
-    BLOCK(layernorm_4096_w8_late, 4096),
-    LOOP(layernorm_loop_4096_w8, 4096, 2),
-    BLOCK(layernorm_8192_w16, 8192),
-    BLOCK(layernorm_8192_w16_stream, 8192),
-    BLOCK(layernorm_8192_w16_late, 8192),
-    BLOCK(layernorm_8192_w8_late, 8192),
-    LOOP(layernorm_loop_8192_w16, 8192, 1),
-    ANY(layernorm_twice_2048_w4, 2048),
+#define BLOCK(name, block)                       \
+    {                                            \
+#name, (block) / 2, block, name, NULL, 0 \
+    }
+#define SPLIT(name)                      \
+    {                                    \
+#name, 1024, 1536, name, NULL, 0 \
+    }
+#define LOOP(name, block, programs)                     \
+    {                                                   \
+#name, (block) / 2, block, NULL, name, programs \
+    }
+#define ANY(name, above)                      \
+    {                                         \
+#name, above, SIZE_MAX, name, NULL, 0 \
+    }
+    BLOCK(layernorm_1024_w1, 1024),         BLOCK(layernorm_1024_w2, 1024),
+    BLOCK(layernorm_1024_w4, 1024),         BLOCK(layernorm_1024_w2_stream, 1024),
+    BLOCK(layernorm_1024_w4_stream, 1024),  LOOP(layernorm_loop_1024_w2, 1024, 10),
+    SPLIT(layernorm_split_1536_w1),         SPLIT(layernorm_split_1536_w2),
+    SPLIT(layernorm_split_1536_w4),         SPLIT(layernorm_split_1536_w2_stream),
+    SPLIT(layernorm_split_1536_w4_stream),  BLOCK(layernorm_2048_w4, 2048),
+    BLOCK(layernorm_2048_w8, 2048),         BLOCK(layernorm_2048_w4_stream, 2048),
+    BLOCK(layernorm_2048_w4_late, 2048),    LOOP(layernorm_loop_2048_w4, 2048, 5),
+    BLOCK(layernorm_4096_w8, 4096),         BLOCK(layernorm_4096_w8_stream, 4096),
+    BLOCK(layernorm_4096_w8_late, 4096),    LOOP(layernorm_loop_4096_w8, 4096, 2),
+    BLOCK(layernorm_8192_w16, 8192),        BLOCK(layernorm_8192_w16_stream, 8192),
+    BLOCK(layernorm_8192_w16_late, 8192),   BLOCK(layernorm_8192_w8_late, 8192),
+    LOOP(layernorm_loop_8192_w16, 8192, 1), ANY(layernorm_twice_2048_w4, 2048),
 #undef BLOCK
 #undef SPLIT
 #undef LOOP
@@ -81,11 +80,11 @@ static NewtStatus launch(void *user, unsigned instance)
     NewtDevice *device = c->b->device;
     int32_t rows = (int32_t)c->rows, width = (int32_t)c->width;
     if (instances[instance].launch)
-        return instances[instance].launch(device, NULL, c->x.at, c->weight.at, c->bias.at, c->out.at,
-                                          rows, width, width, epsilon);
+        return instances[instance].launch(device, NULL, c->x.at, c->weight.at, c->bias.at,
+                                          c->out.at, rows, width, width, epsilon);
     int32_t programs = (int32_t)(instances[instance].programs * c->b->processors);
-    return instances[instance].loop(device, NULL, c->x.at, c->weight.at, c->bias.at, c->out.at, rows,
-                                    width, width, epsilon, programs);
+    return instances[instance].loop(device, NULL, c->x.at, c->weight.at, c->bias.at, c->out.at,
+                                    rows, width, width, epsilon, programs);
 }
 
 static void check_row(const LayerNorm *c, size_t row, BenchCheck *found)
@@ -126,8 +125,17 @@ static void measure(Bench *b, size_t rows, size_t width)
                     bench_array_normal(b, n),
                     rows,
                     width };
-    BenchCell cell = { "layernorm", shape, 8.0 * (double)n, sizeof instances / sizeof *instances,
-                       &c, name_of, fits, launch, &c.out, check, rows };
+    BenchCell cell = { "layernorm",
+                       shape,
+                       8.0 * (double)n,
+                       sizeof instances / sizeof *instances,
+                       &c,
+                       name_of,
+                       fits,
+                       launch,
+                       &c.out,
+                       check,
+                       rows };
     bench_cell(b, &cell);
     bench_array_free(b, &c.x);
     bench_array_free(b, &c.weight);
@@ -137,10 +145,12 @@ static void measure(Bench *b, size_t rows, size_t width)
 
 int main(int argc, char **argv)
 {
-    static const size_t shapes[][2] = { { 4096, 1024 },  { 4096, 2048 },  { 4096, 4096 },
-                                        { 4096, 8192 },  { 32768, 1024 }, { 16384, 8192 },
+    static const size_t shapes[][2] = { { 4096, 1024 }, { 4096, 2048 },  { 4096, 4096 },
+                                        { 4096, 8192 }, { 32768, 1024 }, { 16384, 8192 },
                                         { 16384, 1500 } };
-    static const size_t quick[][2] = { { 7, 1000 }, { 5, 1500 }, { 3, 2048 }, { 3, 4092 }, { 2, 8192 } };
+    static const size_t quick[][2] = {
+        { 7, 1000 }, { 5, 1500 }, { 3, 2048 }, { 3, 4092 }, { 2, 8192 }
+    };
     Bench b = bench_open(argc, argv);
     size_t count = b.quick ? sizeof quick / sizeof *quick : sizeof shapes / sizeof *shapes;
     for (size_t i = 0; i < count; i++) {

@@ -18,38 +18,35 @@ typedef struct Softmax {
 
 static const struct {
     const char *name;
-    size_t above, width;      // for rows of above < width <= width elements
-    RowFunction *launch;      // one of the two
+    size_t above, width;  // for rows of above < width <= width elements
+    RowFunction *launch;  // one of the two
     LoopFunction *loop;
-    unsigned programs;        // of the loop, for each processor
+    unsigned programs;  // of the loop, for each processor
 } instances[] = {
-#define BLOCK(name, block)          { #name, (block) / 2, block, name, NULL, 0 }
-#define LOOP(name, block, programs) { #name, (block) / 2, block, NULL, name, programs }
-#define ANY(name, above)            { #name, above, SIZE_MAX, name, NULL, 0 }
-    BLOCK(softmax_1024_w1, 1024),
-    BLOCK(softmax_1024_w2, 1024),
-    BLOCK(softmax_1024_w4, 1024),
-    BLOCK(softmax_1024_w1_stream, 1024),
-    BLOCK(softmax_1024_w2_stream, 1024),
-    BLOCK(softmax_rows_2x1024_w2, 1024),
-    BLOCK(softmax_rows_4x1024_w4, 1024),
-    LOOP(softmax_loop_1024_w2, 1024, 16),
-    BLOCK(softmax_4096_w4, 4096),
-    BLOCK(softmax_4096_w8, 4096),
-    BLOCK(softmax_4096_w4_stream, 4096),
-    BLOCK(softmax_4096_w8_stream, 4096),
-    LOOP(softmax_loop_4096_w8, 4096, 4),
-    BLOCK(softmax_8192_w8, 8192),
-    BLOCK(softmax_8192_w16, 8192),
-    BLOCK(softmax_8192_w8_stream, 8192),
-    BLOCK(softmax_8192_w16_stream, 8192),
-    LOOP(softmax_loop_8192_w16, 8192, 2),
-    BLOCK(softmax_16384_w16, 16384),
-    BLOCK(softmax_16384_w32, 16384),
-    BLOCK(softmax_16384_w16_stream, 16384),
-    LOOP(softmax_loop_16384_w32, 16384, 1),
-    ANY(softmax_twice_2048_w4, 2048),
-    ANY(softmax_twice_4096_w8, 4096),
+#define BLOCK(name, block)                       \
+    {                                            \
+#name, (block) / 2, block, name, NULL, 0 \
+    }
+#define LOOP(name, block, programs)                     \
+    {                                                   \
+#name, (block) / 2, block, NULL, name, programs \
+    }
+#define ANY(name, above)                      \
+    {                                         \
+#name, above, SIZE_MAX, name, NULL, 0 \
+    }
+    BLOCK(softmax_1024_w1, 1024),           BLOCK(softmax_1024_w2, 1024),
+    BLOCK(softmax_1024_w4, 1024),           BLOCK(softmax_1024_w1_stream, 1024),
+    BLOCK(softmax_1024_w2_stream, 1024),    BLOCK(softmax_rows_2x1024_w2, 1024),
+    BLOCK(softmax_rows_4x1024_w4, 1024),    LOOP(softmax_loop_1024_w2, 1024, 16),
+    BLOCK(softmax_4096_w4, 4096),           BLOCK(softmax_4096_w8, 4096),
+    BLOCK(softmax_4096_w4_stream, 4096),    BLOCK(softmax_4096_w8_stream, 4096),
+    LOOP(softmax_loop_4096_w8, 4096, 4),    BLOCK(softmax_8192_w8, 8192),
+    BLOCK(softmax_8192_w16, 8192),          BLOCK(softmax_8192_w8_stream, 8192),
+    BLOCK(softmax_8192_w16_stream, 8192),   LOOP(softmax_loop_8192_w16, 8192, 2),
+    BLOCK(softmax_16384_w16, 16384),        BLOCK(softmax_16384_w32, 16384),
+    BLOCK(softmax_16384_w16_stream, 16384), LOOP(softmax_loop_16384_w32, 16384, 1),
+    ANY(softmax_twice_2048_w4, 2048),       ANY(softmax_twice_4096_w8, 4096),
 #undef BLOCK
 #undef LOOP
 #undef ANY
@@ -103,8 +100,17 @@ static void measure(Bench *b, size_t rows, size_t width)
         return;
     size_t n = rows * width;
     Softmax c = { b, bench_array_normal(b, n), bench_array_normal(b, n), rows, width };
-    BenchCell cell = { "softmax", shape, 8.0 * (double)n, sizeof instances / sizeof *instances,
-                       &c, name_of, fits, launch, &c.out, check, rows };
+    BenchCell cell = { "softmax",
+                       shape,
+                       8.0 * (double)n,
+                       sizeof instances / sizeof *instances,
+                       &c,
+                       name_of,
+                       fits,
+                       launch,
+                       &c.out,
+                       check,
+                       rows };
     bench_cell(b, &cell);
     bench_array_free(b, &c.x);
     bench_array_free(b, &c.out);

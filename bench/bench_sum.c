@@ -26,8 +26,14 @@ static const struct {
     int32_t programs;
     bool is_atomic;
 } instances[] = {
-#define TWO_PASSES(name, programs) { #name "/" #programs, name, programs, false }
-#define ATOMIC(name, programs)     { #name "/" #programs, name, programs, true }
+#define TWO_PASSES(name, programs)                 \
+    {                                              \
+#name "/" #programs, name, programs, false \
+    }
+#define ATOMIC(name, programs)                    \
+    {                                             \
+#name "/" #programs, name, programs, true \
+    }
     TWO_PASSES(sum_partial_1024x8_w8, 1024),
     TWO_PASSES(sum_partial_1024x8_w8, 4096),
     TWO_PASSES(sum_partial_2048x8_w16, 512),
@@ -103,7 +109,8 @@ static void check_ones(Sum *c, const BenchCell *cell)
     for (unsigned i = 0; i < INSTANCE_COUNT; i++)
         if (bench_is_wanted(b->only_name, instances[i].name))
             c->is_right[i] = bench_check(b, cell, i);
-    bench_ok(newt_copy(b->device, NULL, c->x.at, c->x.host, c->x.count * sizeof(float)), "newt_copy");
+    bench_ok(newt_copy(b->device, NULL, c->x.at, c->x.host, c->x.count * sizeof(float)),
+             "newt_copy");
     bench_ok(newt_synchronize(b->device, NULL), "newt_synchronize");
 }
 
@@ -114,10 +121,15 @@ int main(int argc, char **argv)
     const char *shape = b.quick ? "100004 fp32" : "1G fp32";
     if (bench_is_wanted(b.only_shape, shape)) {
         bool is_right[INSTANCE_COUNT] = { false };
-        Sum c = { &b, bench_array_normal(&b, n), bench_array_filled(&b, MAX_PROGRAMS, 0.0f),
-                  bench_array_filled(&b, 1, 0.0f), 0.0, 0.0, is_right };
-        BenchCell cell = { "sum", shape, 4.0 * (double)n, INSTANCE_COUNT, &c, name_of, fits, launch,
-                           &c.out, check, 1 };
+        Sum c = { &b,
+                  bench_array_normal(&b, n),
+                  bench_array_filled(&b, MAX_PROGRAMS, 0.0f),
+                  bench_array_filled(&b, 1, 0.0f),
+                  0.0,
+                  0.0,
+                  is_right };
+        BenchCell cell = { "sum", shape,  4.0 * (double)n, INSTANCE_COUNT, &c, name_of,
+                           fits,  launch, &c.out,          check,          1 };
         check_ones(&c, &cell);
         set_expectation(&c);
         bench_cell(&b, &cell);

@@ -110,7 +110,8 @@ BenchRaw *bench_raw_new(const NewtKernel *kernel, const char *device, const char
     if (!entry)
         return NULL;
     BenchRaw *raw = bench_memory(sizeof *raw);
-    *raw = (BenchRaw){ .config = { { 1, 1, 1 }, { entry->threads, 1, 1 }, entry->shared, NULL, NULL, 0 } };
+    *raw = (BenchRaw){ .config = {
+                           { 1, 1, 1 }, { entry->threads, 1, 1 }, entry->shared, NULL, NULL, 0 } };
     raw->cuda = cuda_open(device, &raw->device);
     void *context = NULL;
     int result = raw->cuda.context_retain(&context, raw->device);

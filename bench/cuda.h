@@ -12,8 +12,8 @@ unsigned bench_cuda_processors(const char *device);
 /// A kernel of a generated module, loaded and launched without libnewt.
 typedef struct BenchRaw BenchRaw;
 
-/// Loads the image of the kernel's first variant for the device of `arch` ("sm_90a"). NULL when the module
-/// has none.
+/// Loads the image of the kernel's first variant for the device of `arch` ("sm_90a"). NULL when the
+/// module has none.
 BenchRaw *bench_raw_new(const NewtKernel *kernel, const char *device, const char *arch);
 /// cuLaunchKernelEx on the default stream; `params` are pointers to the arguments. The CUresult.
 int bench_raw_launch(BenchRaw *raw, unsigned programs, void **params);

@@ -1,8 +1,8 @@
 /// measure.c - checks and times the instances of one shape; see bench.h.
 ///
 /// The guard against timing the host: the flush keeps the device busy for some 65 us while the host
-/// queues the first event, the kernel and the second event behind it. A repetition in which the host
-/// was slower than that is dropped and counted as late.
+/// queues the first event, the kernel and the second event behind it. A repetition in which the
+/// host was slower than that is dropped and counted as late.
 #include "bench.h"
 #include "copy.h"
 
@@ -64,7 +64,8 @@ double bench_quantile(const double *values, size_t count, double q)
 void bench_print(const char *suite, const char *shape, const char *who, double value,
                  const char *unit, const char *more)
 {
-    printf("{\"suite\": \"%s\", \"shape\": \"%s\", \"who\": \"%s\", \"value\": %.2f, \"unit\": \"%s\"%s}\n",
+    printf("{\"suite\": \"%s\", \"shape\": \"%s\", \"who\": \"%s\", \"value\": %.2f, \"unit\": "
+           "\"%s\"%s}\n",
            suite, shape, who, value, unit, more);
     fflush(stdout);
 }

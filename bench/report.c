@@ -2,9 +2,9 @@
 ///
 ///     bench_report [--svg FILE] results.jsonl...
 ///
-/// Lines that do not begin with '{' are skipped. Several results of one program at one shape are runs: the
-/// median counts, their range is printed. A ratio is the peer's time over ours: above 1 we are faster.
-/// Exit code 0; 2 when a file cannot be read.
+/// Lines that do not begin with '{' are skipped. Several results of one program at one shape are
+/// runs: the median counts, their range is printed. A ratio is the peer's time over ours: above 1
+/// we are faster. Exit code 0; 2 when a file cannot be read.
 #include "report.h"
 
 #include <math.h>
@@ -26,8 +26,8 @@ bool report_is_instance(const ReportSeries *s)
     return strncmp(s->who, "newt/", 5) == 0;
 }
 
-/// The text of member `name` of a flat JSON object, without quotes; "" when there is none. Our lines and the
-/// peers' hold no escapes.
+/// The text of member `name` of a flat JSON object, without quotes; "" when there is none. Our
+/// lines and the peers' hold no escapes.
 static void member_get(const char *line, const char *name, char *to)
 {
     char key[32];
@@ -49,7 +49,8 @@ static ReportSeries *series_of(Report *r, const ReportSeries *like)
 {
     for (size_t i = 0; i < r->count; i++) {
         ReportSeries *s = &r->at[i];
-        if (!strcmp(s->suite, like->suite) && !strcmp(s->shape, like->shape) && !strcmp(s->who, like->who))
+        if (!strcmp(s->suite, like->suite) && !strcmp(s->shape, like->shape) &&
+            !strcmp(s->who, like->who))
             return s;
     }
     if (r->count == r->room) {
@@ -121,7 +122,8 @@ static const ReportSeries *best_peer(const Report *r, const ReportSeries *ours)
     const ReportSeries *best = NULL;
     for (size_t i = 0; i < r->count; i++) {
         const ReportSeries *s = &r->at[i];
-        if (strcmp(s->suite, ours->suite) || strcmp(s->shape, ours->shape) || !strncmp(s->who, "newt", 4))
+        if (strcmp(s->suite, ours->suite) || strcmp(s->shape, ours->shape) ||
+            !strncmp(s->who, "newt", 4))
             continue;
         if (!best || ratio_of(ours, s) < ratio_of(ours, best))
             best = s;
@@ -180,7 +182,8 @@ static void print_means(const Report *r)
 
 static void print_instances(const Report *r)
 {
-    printf("\n## Instances\n\n| suite | shape | instance | value | unit |\n|---|---|---|---|---|\n");
+    printf(
+        "\n## Instances\n\n| suite | shape | instance | value | unit |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < r->count; i++) {
         const ReportSeries *s = &r->at[i];
         if (!report_is_instance(s))
@@ -207,8 +210,10 @@ int main(int argc, char **argv)
         if (!strcmp(r.at[i].suite, "copy"))
             ceiling = fmax(ceiling, r.at[i].median);
     }
-    printf("Ratios are the best peer's time over ours. In brackets: the range over runs. The ceiling is a copy, "
-           "%.0f GB/s.\n\n| suite | shape | unit | newt | instance | best peer | ratio | of the ceiling |\n"
+    printf("Ratios are the best peer's time over ours. In brackets: the range over runs. The "
+           "ceiling is a copy, "
+           "%.0f GB/s.\n\n| suite | shape | unit | newt | instance | best peer | ratio | of the "
+           "ceiling |\n"
            "|---|---|---|---|---|---|---|---|\n",
            ceiling);
     for (size_t i = 0; i < r.count; i++)

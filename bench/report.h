@@ -9,11 +9,12 @@ enum { REPORT_TEXT = 96, REPORT_MAX_RUNS = 64 };
 
 /// All results of one program ("newt", "triton", "newt/add_1024") at one shape.
 typedef struct ReportSeries {
-    char suite[REPORT_TEXT], shape[REPORT_TEXT], who[REPORT_TEXT], unit[REPORT_TEXT], cfg[REPORT_TEXT];
+    char suite[REPORT_TEXT], shape[REPORT_TEXT], who[REPORT_TEXT], unit[REPORT_TEXT],
+        cfg[REPORT_TEXT];
     double values[REPORT_MAX_RUNS];  ///< one a run
     size_t count;
     double median, low, high;
-    double goal;                     ///< 0: none
+    double goal;  ///< 0: none
 } ReportSeries;
 
 /// True for "GB/s" and "TFLOP/s", where more is better; false for times and sizes.

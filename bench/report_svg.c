@@ -31,19 +31,20 @@ static bool is_first_of_cell(const ReportSeries *series, size_t i)
 }
 
 /// The bars of the cell that series[i] begins; returns the y below them.
-static unsigned draw_cell(FILE *out, const ReportSeries *series, size_t count, size_t i, unsigned y, double most)
+static unsigned draw_cell(FILE *out, const ReportSeries *series, size_t count, size_t i, unsigned y,
+                          double most)
 {
-    fprintf(out, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s %s</text>\n", LEFT - 8, y + BAR - 2,
-            series[i].suite, series[i].shape);
+    fprintf(out, "<text x=\"%d\" y=\"%u\" text-anchor=\"end\">%s %s</text>\n", LEFT - 8,
+            y + BAR - 2, series[i].suite, series[i].shape);
     for (size_t k = i; k < count; k++) {
         const ReportSeries *s = &series[k];
         if (!is_drawn(s) || !is_same_cell(s, &series[i]))
             continue;
         double length = s->median / most * WIDTH;
-        fprintf(out, "<rect x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", LEFT, y, length,
-                BAR - 2, colour_of(s->who));
-        fprintf(out, "<text x=\"%.1f\" y=\"%u\">%s %.0f</text>\n", LEFT + length + 5.0, y + BAR - 3, s->who,
-                s->median);
+        fprintf(out, "<rect x=\"%d\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", LEFT,
+                y, length, BAR - 2, colour_of(s->who));
+        fprintf(out, "<text x=\"%.1f\" y=\"%u\">%s %.0f</text>\n", LEFT + length + 5.0, y + BAR - 3,
+                s->who, s->median);
         y += BAR;
     }
     return y + GAP;
@@ -60,7 +61,8 @@ void report_write_svg(FILE *out, const ReportSeries *series, size_t count, doubl
         most = series[i].median > most ? series[i].median : most;
     }
     fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" font-family=\"sans-serif\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" "
+            "font-family=\"sans-serif\" "
             "font-size=\"11\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
             "<text x=\"%d\" y=\"18\" font-size=\"14\">GB/s; the line is the measured copy</text>\n",
             LEFT + WIDTH + RIGHT, height, LEFT);
@@ -69,6 +71,7 @@ void report_write_svg(FILE *out, const ReportSeries *series, size_t count, doubl
             y = draw_cell(out, series, count, i, y, most);
     if (ceiling > 0.0)
         fprintf(out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%u\" stroke=\"#c03030\"/>\n",
-                LEFT + ceiling / most * WIDTH, TOP - 8, LEFT + ceiling / most * WIDTH, height - GAP);
+                LEFT + ceiling / most * WIDTH, TOP - 8, LEFT + ceiling / most * WIDTH,
+                height - GAP);
     fprintf(out, "</svg>\n");
 }

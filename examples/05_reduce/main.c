@@ -1,5 +1,6 @@
-/// The sum of a long array, in two ways: partial sums and a second kernel (the same bits on every run), or one
-/// atomic addition a program (one kernel, but the order of the additions is left to chance).
+/// The sum of a long array, in two ways: partial sums and a second kernel (the same bits on every
+/// run), or one atomic addition a program (one kernel, but the order of the additions is left to
+/// chance).
 #include "example.h"
 #include "reduce.h"
 
@@ -16,7 +17,8 @@ static NewtStatus launch_two_pass(void *user)
 {
     Call *c = user;
     NewtStatus status = sum_partial(c->ex->device, NULL, c->x, c->partial, c->n, PROGRAMS);
-    return status == NEWT_OK ? sum_final(c->ex->device, NULL, c->partial, c->out, PROGRAMS) : status;
+    return status == NEWT_OK ? sum_final(c->ex->device, NULL, c->partial, c->out, PROGRAMS)
+                             : status;
 }
 
 /// Expects that *out holds the value to add to.
@@ -26,8 +28,8 @@ static NewtStatus launch_atomic(void *user)
     return sum_atomic(c->ex->device, NULL, c->x, c->out, c->n, PROGRAMS);
 }
 
-/// The rounding errors of n additions: they are random, so they grow with the root of what is added. An element
-/// left out or counted twice is found by the sums of ones, which are exact.
+/// The rounding errors of n additions: they are random, so they grow with the root of what is
+/// added. An element left out or counted twice is found by the sums of ones, which are exact.
 static double tolerance(const float *x, size_t n)
 {
     double squares = 0.0;
