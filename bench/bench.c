@@ -15,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GUARD_BYTES = 256, MAX_THREADS = 64, FLUSH_MIB = 256, QUICK_FLUSH_MIB = 1 };
+enum { MAX_THREADS = 64, FLUSH_MIB = 256, QUICK_FLUSH_MIB = 1 };
+/// Different bytes around inputs and outputs: what a kernel makes of one is not the other.
+enum { GUARD_BYTES = 256, INPUT_GUARD = 0x5a, OUTPUT_GUARD = 0xa5 };
 
 void bench_ok(NewtStatus status, const char *what)
 {
@@ -119,12 +121,22 @@ static BenchArray array_new(Bench *b, size_t count)
     return array;
 }
 
-static void array_upload(Bench *b, BenchArray *array)
+/// Sets both guards on the device.
+static void guards_write(Bench *b, const BenchArray *array, int byte)
 {
-    bench_array_poison(b, array);  // for the guards
-    bench_ok(newt_copy(b->device, NULL, array->at, array->host, array->count * sizeof(float)),
+    unsigned char guard[GUARD_BYTES];
+    memset(guard, byte, sizeof guard);
+    bench_ok(newt_copy(b->device, NULL, array->base, guard, sizeof guard), "newt_copy");
+    bench_ok(newt_copy(b->device, NULL, array->at + array->count, guard, sizeof guard),
              "newt_copy");
     bench_ok(newt_synchronize(b->device, NULL), "newt_synchronize");
+}
+
+static void array_upload(Bench *b, const BenchArray *array)
+{
+    size_t bytes = array->count * sizeof(float);
+    bench_ok(newt_copy(b->device, NULL, array->at, array->host, bytes), "newt_copy");
+    guards_write(b, array, INPUT_GUARD);
 }
 
 BenchArray bench_array_normal(Bench *b, size_t count)
@@ -136,26 +148,24 @@ BenchArray bench_array_normal(Bench *b, size_t count)
     return array;
 }
 
-BenchArray bench_array_filled(Bench *b, size_t count, float value)
+BenchArray bench_array_output(Bench *b, size_t count)
 {
     BenchArray array = array_new(b, count);
-    for (size_t i = 0; i < count; i++)
-        array.host[i] = value;
-    array_upload(b, &array);
+    bench_array_poison(b, &array);
     return array;
 }
 
 void bench_array_poison(Bench *b, BenchArray *array)
 {
     enum { CHUNK = 1 << 24 };
-    unsigned char *nans = bench_memory(CHUNK);
-    size_t bytes = array->count * sizeof(float) + 2 * GUARD_BYTES;
+    unsigned char *nans = bench_memory(CHUNK), *to = (unsigned char *)array->at;
+    size_t bytes = array->count * sizeof(float);
     memset(nans, 0xff, CHUNK);
     for (size_t at = 0; at < bytes; at += CHUNK) {
         size_t size = bytes - at < CHUNK ? bytes - at : CHUNK;
-        bench_ok(newt_copy(b->device, NULL, array->base + at, nans, size), "newt_copy");
+        bench_ok(newt_copy(b->device, NULL, to + at, nans, size), "newt_copy");
     }
-    bench_ok(newt_synchronize(b->device, NULL), "newt_synchronize");
+    guards_write(b, array, OUTPUT_GUARD);
     free(nans);
 }
 
@@ -165,11 +175,11 @@ bool bench_array_fetch(Bench *b, BenchArray *array)
     size_t bytes = array->count * sizeof(float);
     bench_ok(newt_copy(b->device, NULL, array->host, array->at, bytes), "newt_copy");
     bench_ok(newt_copy(b->device, NULL, guards[0], array->base, GUARD_BYTES), "newt_copy");
-    bench_ok(newt_copy(b->device, NULL, guards[1], array->base + GUARD_BYTES + bytes, GUARD_BYTES),
+    bench_ok(newt_copy(b->device, NULL, guards[1], array->at + array->count, GUARD_BYTES),
              "newt_copy");
     bench_ok(newt_synchronize(b->device, NULL), "the kernel");
     for (size_t i = 0; i < GUARD_BYTES; i++)
-        if (guards[0][i] != 0xff || guards[1][i] != 0xff)
+        if (guards[0][i] != OUTPUT_GUARD || guards[1][i] != OUTPUT_GUARD)
             return false;
     return true;
 }

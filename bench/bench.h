@@ -50,11 +50,11 @@ void *bench_memory(size_t bytes);
 
 /// `count` normal random numbers (mean 0, deviation 1), a function of b->seed, on host and device.
 BenchArray bench_array_normal(Bench *b, size_t count);
-/// `count` times `value`.
-BenchArray bench_array_filled(Bench *b, size_t count, float value);
-/// Fills the elements and both guards on the device with NaNs.
+/// Room for `count` results, poisoned.
+BenchArray bench_array_output(Bench *b, size_t count);
+/// Fills the elements on the device with NaNs.
 void bench_array_poison(Bench *b, BenchArray *array);
-/// Brings the elements to the host. False when a guard has changed.
+/// Brings an output's elements to the host. False when a guard has changed.
 bool bench_array_fetch(Bench *b, BenchArray *array);
 void bench_array_free(Bench *b, BenchArray *array);
 

@@ -59,7 +59,7 @@ static void measure(Bench *b, const char *shape, size_t n)
 {
     if (!bench_is_wanted(b->only_shape, shape))
         return;
-    Add c = { b, bench_array_normal(b, n), bench_array_normal(b, n), bench_array_normal(b, n) };
+    Add c = { b, bench_array_normal(b, n), bench_array_normal(b, n), bench_array_output(b, n) };
     BenchCell cell = { "add",
                        shape,
                        12.0 * (double)n,

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 {
     Bench b = bench_open(argc, argv);
     Launch c = { &b, bench_array_normal(&b, ELEMENTS), bench_array_normal(&b, ELEMENTS),
-                 bench_array_normal(&b, ELEMENTS), NULL };
+                 bench_array_output(&b, ELEMENTS), NULL };
     double newt[BATCHES], raw[BATCHES];
     size_t count = b.quick ? QUICK_BATCHES : BATCHES;
     if (!newt_device_is_host(b.device))

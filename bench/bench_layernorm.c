@@ -122,7 +122,7 @@ static void measure(Bench *b, size_t rows, size_t width)
                     bench_array_normal(b, n),
                     bench_array_normal(b, width),
                     bench_array_normal(b, width),
-                    bench_array_normal(b, n),
+                    bench_array_output(b, n),
                     rows,
                     width };
     BenchCell cell = { "layernorm",

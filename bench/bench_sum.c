@@ -123,8 +123,8 @@ int main(int argc, char **argv)
         bool is_right[INSTANCE_COUNT] = { false };
         Sum c = { &b,
                   bench_array_normal(&b, n),
-                  bench_array_filled(&b, MAX_PROGRAMS, 0.0f),
-                  bench_array_filled(&b, 1, 0.0f),
+                  bench_array_output(&b, MAX_PROGRAMS),
+                  bench_array_output(&b, 1),
                   0.0,
                   0.0,
                   is_right };
