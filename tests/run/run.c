@@ -4,6 +4,9 @@
 //
 // Exit code 77 when the device does not exist here, so that CTest shows a skipped test.
 #include "run.h"
+#ifdef RUN_SIMT
+#include "simt.h"
+#endif
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -41,6 +44,9 @@ void *run_buffer(RunCx *cx, const void *data, size_t bytes, size_t shift)
     free(host);
     b->base = base;
     b->at = b->base + GUARD + shift;
+#ifdef RUN_SIMT
+    simt_narrow(b->at, bytes);
+#endif
     b->next = cx->buffers;
     cx->buffers = b;
     return b->at;

@@ -1,0 +1,48 @@
+# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [OPTIONS ...] [SOURCES ...]): every case of this folder in one
+# program, its kernels compiled for ARCHS with each number of WARPS and further OPTIONS of newtc.
+set(NEWT_RUN_DIR "${CMAKE_CURRENT_LIST_DIR}")
+set(NEWT_RUN_CASES "" CACHE STRING "Cases of tests/run to build (empty: all)")
+
+function(newt_run_program program)
+  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;OPTIONS;SOURCES" ${ARGN})
+  list(JOIN arg_ARCHS "," archs)
+  file(GLOB cases CONFIGURE_DEPENDS ${NEWT_RUN_DIR}/*.newt)
+  if(NEWT_RUN_CASES)
+    list(TRANSFORM NEWT_RUN_CASES REPLACE "(.+)" "${NEWT_RUN_DIR}/\\1.newt" OUTPUT_VARIABLE cases)
+  endif()
+  set(work "${CMAKE_CURRENT_BINARY_DIR}/${program}_kernels")
+  file(MAKE_DIRECTORY "${work}")
+  set(table "")
+  set(objects)
+  foreach(case IN LISTS cases)
+    get_filename_component(name ${case} NAME_WE)
+    file(STRINGS ${case} options REGEX "^# newtc: ")
+    string(REGEX REPLACE "^# newtc: " "" options "${options}")
+    separate_arguments(options)
+    foreach(warps IN LISTS arg_WARPS)
+      set(stem "${work}/w${warps}_${name}")
+      add_custom_command(
+        OUTPUT ${stem}.c ${stem}.h
+        COMMAND newtc --arch=${archs} --num-warps=${warps} --prefix=w${warps}_ --no-manifest ${options} ${arg_OPTIONS}
+                -MD -MF ${stem}.newt.d -o ${stem}.c ${case}
+        DEPENDS ${case} newtc
+        DEPFILE ${stem}.newt.d
+        COMMENT "Compiling ${name}.newt with ${warps} warps for ${archs}"
+        VERBATIM)
+      set(library ${program}_${name}_w${warps})
+      add_library(${library} OBJECT EXCLUDE_FROM_ALL ${NEWT_RUN_DIR}/${name}.c ${stem}.c ${stem}.h)
+      target_include_directories(${library} PRIVATE "${work}" ${NEWT_RUN_DIR})
+      target_link_libraries(${library} PRIVATE newt PkgConfig::CMOCKA newt_warnings)
+      target_compile_definitions(${library} PRIVATE RUN_WARPS=${warps} RUN_NAME=${name}
+                                 RUN_HEADER="w${warps}_${name}.h" _POSIX_C_SOURCE=200809L)
+      list(APPEND objects $<TARGET_OBJECTS:${library}>)
+      string(APPEND table "RUN(${name}, ${warps})\n")
+    endforeach()
+  endforeach()
+  file(CONFIGURE OUTPUT "${work}/run_table.def" CONTENT "${table}" @ONLY)
+
+  add_executable(${program} ${NEWT_RUN_DIR}/run.c ${NEWT_RUN_DIR}/number.c ${arg_SOURCES} ${objects})
+  target_include_directories(${program} PRIVATE "${work}" ${NEWT_RUN_DIR})
+  target_link_libraries(${program} PRIVATE newt PkgConfig::CMOCKA newt_warnings m)
+  target_compile_definitions(${program} PRIVATE _POSIX_C_SOURCE=200809L)
+endfunction()
