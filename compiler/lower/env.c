@@ -135,8 +135,26 @@ void lower_note_calls(Lower *cx)
         diag_note(cx->consts.diags, (Span){ 0, 0 }, "and %u more calls", hidden);
 }
 
+/// Whether the parser or resolve, which run first, have already said this about a part of `span`.
+static bool said_before(const Lower *cx, DiagId id, Span span)
+{
+    const DiagSink *d = cx->consts.diags;
+    if (id != DIAG_NOT_IN_LANGUAGE && id != DIAG_UNDEFINED_NAME)
+        return false;
+    for (uint32_t i = 0; i < d->list.len; i++) {
+        const Diag *before = d->list.at[i];
+        if (before->id == id && span.lo <= before->span.lo && before->span.lo < span.hi)
+            return true;
+    }
+    return false;
+}
+
 void lower_error(Lower *cx, DiagId id, Span span, const char *format, ...)
 {
+    if (said_before(cx, id, span)) {
+        cx->consts.diags->current = NULL;  // notes and help are dropped with it
+        return;
+    }
     va_list args;
     va_start(args, format);
     Buf text = { 0 };

@@ -49,14 +49,16 @@ static bool collect_assigned(const AstNode *n, void *ctx)
         add_target(c, ast_comprehension(n)->target);
     else if (n->kind == AST_LAMBDA)
         add_params(c, ast_lambda(n)->params);
-    return true;
+    else if (n->kind == AST_FUNCTION)
+        module_map_put(&c->locals, ast_function(n)->name, 1);
+    return n->kind != AST_FUNCTION;  // one inside another was refused, with all that is in it
 }
 
 static bool collect_augmented(const AstNode *n, void *ctx)
 {
     NameCheck *c = ctx;
     if (n->kind != AST_AUG_ASSIGN || ast_aug_assign(n)->target->kind != AST_NAME)
-        return true;
+        return n->kind != AST_FUNCTION;
     Sym name = ast_name(ast_aug_assign(n)->target)->name;
     if (module_map_has(&c->locals, name) || module_map_has(&c->augmented, name))
         return true;
@@ -127,7 +129,7 @@ static bool check_node(const AstNode *n, void *ctx)
         check_name(c, n);
     else if (n->kind == AST_ATTRIBUTE)
         check_member(c, n);
-    return true;
+    return n->kind != AST_FUNCTION;
 }
 
 static void walk(NameCheck *c, const AstNode *n, bool (*enter)(const AstNode *, void *))
