@@ -1,0 +1,150 @@
+// device.h - what generated device code is compiled against: CUDA's words as events of the emulator.
+//
+// Included before the text. A thread runs from one event to the next; the emulator, which the functions
+// named simt_ belong to, decides which thread runs then. Nothing here is called by tests.
+#ifndef NEWT_TESTS_SIMT_DEVICE_H
+#define NEWT_TESTS_SIMT_DEVICE_H
+#include "intrinsics.h"
+
+#include <type_traits>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __shared__
+#define __forceinline__ inline
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define NT_DEV static inline __attribute__((always_inline))
+#define NT_UNROLL
+#define NT_SHARED(T, NAME, OFFSET) SimtShared<T> NAME = SimtShared<T>((T *)(nt_smem + (OFFSET)))
+
+// A call whose place in the code matters: it is neither copied nor moved into a branch.
+#ifdef __clang__
+#define SIMT_EVENT __attribute__((noduplicate, convergent))
+#else
+#define SIMT_EVENT
+#endif
+
+enum { SIMT_GLOBAL, SIMT_SHARED };
+enum { SIMT_SHFL_IDX, SIMT_SHFL_UP, SIMT_SHFL_DOWN, SIMT_SHFL_XOR };
+enum { SIMT_VOTE_ALL, SIMT_VOTE_ANY, SIMT_VOTE_BALLOT, SIMT_VOTE_ACTIVE };
+
+struct SimtIndex {
+    unsigned x, y, z;
+};
+struct SimtPlace {
+    SimtIndex thread, block, block_dim, grid_dim;
+};
+
+extern "C" {
+const SimtPlace *simt_place();
+void simt_load(void *to, const void *from, size_t bytes, bool mask, int space);
+void simt_store(void *to, const void *from, size_t bytes, bool mask, int space);
+// False when the address is not valid; nothing may be touched then.
+bool simt_atomic(void *at, size_t bytes, const char *order);
+SIMT_EVENT void simt_barrier(unsigned id, unsigned count, bool wait);
+SIMT_EVENT void simt_warp_barrier(unsigned mask);
+SIMT_EVENT unsigned long long simt_shuffle(unsigned long long value, unsigned mask, int mode, unsigned operand, int width);
+SIMT_EVENT unsigned simt_vote(unsigned mask, int mode, bool predicate);
+void simt_fence(int scope);
+[[noreturn]] void simt_assert_failed(const char *message, const char *file, unsigned line, const char *function);
+}
+
+#define threadIdx (simt_place()->thread)
+#define blockIdx (simt_place()->block)
+#define blockDim (simt_place()->block_dim)
+#define gridDim (simt_place()->grid_dim)
+
+NT_DEV void __syncthreads() { simt_barrier(0, 0, true); }
+NT_DEV void __syncwarp(unsigned mask = 0xffffffffu) { simt_warp_barrier(mask); }
+NT_DEV void __threadfence_block() { simt_fence(0); }
+NT_DEV void __threadfence() { simt_fence(1); }
+NT_DEV void __threadfence_system() { simt_fence(2); }
+NT_DEV unsigned __activemask() { return simt_vote(0, SIMT_VOTE_ACTIVE, true); }
+NT_DEV int __all_sync(unsigned mask, int p) { return simt_vote(mask, SIMT_VOTE_ALL, p != 0) != 0; }
+NT_DEV int __any_sync(unsigned mask, int p) { return simt_vote(mask, SIMT_VOTE_ANY, p != 0) != 0; }
+NT_DEV unsigned __ballot_sync(unsigned mask, int p) { return simt_vote(mask, SIMT_VOTE_BALLOT, p != 0); }
+#define __assertfail(message, file, line, function, size) simt_assert_failed(message, file, line, function)
+
+template <class T> NT_DEV T __ldg(const T *at)
+{
+    T x;
+    simt_load(&x, at, sizeof x, true, SIMT_GLOBAL);
+    return x;
+}
+
+template <class T> NT_DEV T simt_exchange(unsigned mask, T x, int mode, unsigned operand, int width)
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle moves 4 or 8 bytes");
+    unsigned long long bits = 0;
+    memcpy(&bits, &x, sizeof x);
+    bits = simt_shuffle(bits, mask, mode, operand, width);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+#define SIMT_SHUFFLE(NAME, MODE) \
+    template <class T> NT_DEV T NAME(unsigned mask, T x, unsigned operand, int width = 32) \
+    { \
+        return simt_exchange(mask, x, MODE, operand, width); \
+    }
+SIMT_SHUFFLE(__shfl_sync, SIMT_SHFL_IDX)
+SIMT_SHUFFLE(__shfl_up_sync, SIMT_SHFL_UP)
+SIMT_SHUFFLE(__shfl_down_sync, SIMT_SHFL_DOWN)
+SIMT_SHUFFLE(__shfl_xor_sync, SIMT_SHFL_XOR)
+
+#define SIMT_INLINE inline __attribute__((always_inline))
+
+// One T in shared memory; reading and writing it are events.
+template <class T> struct SimtCell {
+    T *at;
+    SIMT_INLINE operator T() const
+    {
+        T x;
+        simt_load(&x, at, sizeof x, true, SIMT_SHARED);
+        return x;
+    }
+    SIMT_INLINE const SimtCell &operator=(T x) const
+    {
+        simt_store(at, &x, sizeof x, true, SIMT_SHARED);
+        return *this;
+    }
+    SIMT_INLINE const SimtCell &operator=(const SimtCell &x) const
+    {
+        return *this = (T)x;
+    }
+};
+
+// A pointer into shared memory.
+template <class T> struct SimtShared {
+    T *at;
+    SIMT_INLINE explicit SimtShared(T *p) : at(p)
+    {
+    }
+    template <class I> SIMT_INLINE SimtShared operator+(I i) const
+    {
+        return SimtShared((T *)((uintptr_t)at + (uintptr_t)(long long)i * sizeof(T)));
+    }
+    template <class I> SIMT_INLINE SimtCell<T> operator[](I i) const
+    {
+        return SimtCell<T> { (*this + i).at };
+    }
+};
+
+// Calls an entry with the parameters that the driver hands over.
+template <class... P, size_t... I>
+static void simt_call(void (*entry)(P...), void **parameters, std::index_sequence<I...>)
+{
+    entry(*(std::remove_const_t<P> *)parameters[I]...);
+}
+template <class... P> static void simt_unpack(void (*entry)(P...), void **parameters)
+{
+    simt_call(entry, parameters, std::index_sequence_for<P...>());
+}
+#define SIMT_ENTRY(NAME) \
+    extern "C" void simt_entry_##NAME(void **parameters) \
+    { \
+        simt_unpack(NAME, parameters); \
+    }
+
+#endif

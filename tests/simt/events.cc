@@ -1,0 +1,163 @@
+// events.cc - what device code calls: each stops the thread in front of the event, then does it.
+#include "machine.h"
+
+#include <cstdio>
+
+using namespace simt;
+
+// The arguments' uninitialised bits, as the caller has left them.
+static bool argument_is_unwritten(unsigned index)
+{
+    return machine.current->registers.arguments[index] != 0;
+}
+
+static void check_arguments(const void *pc, bool address, bool mask)
+{
+    if (address)
+        report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register is an address");
+    if (mask)
+        report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register is a mask");
+}
+
+static Event &stop(Event e)
+{
+    Thread &t = *machine.current;
+    t.event = e;
+    fiber_leave();
+    return t.event;
+}
+
+static Event memory_event(const void *pc, const void *at, size_t bytes, bool is_write, bool mask, int space)
+{
+    Event e = {};
+    e.kind = Stop::Memory;
+    e.pc = pc;
+    e.at = at;
+    e.bytes = (uint32_t)bytes;
+    e.is_write = is_write;
+    e.is_shared = space == SIMT_SHARED;
+    e.mask = mask;
+    return e;
+}
+
+extern "C" {
+
+alignas(1024) unsigned char nt_smem[SIMT_MAX_SHARED];
+
+const SimtPlace *simt_place()
+{
+    return &machine.current->place;
+}
+
+void simt_load(void *to, const void *from, size_t bytes, bool mask, int space)
+{
+    const void *pc = __builtin_return_address(0);
+    check_arguments(pc, mask && argument_is_unwritten(1), argument_is_unwritten(3));
+    const Event e = stop(memory_event(pc, from, bytes, false, mask, space));
+    if (!mask)
+        return;
+    if (unsigned char *shadow = stack_shadow(to))
+        memset(shadow, 0, bytes);
+    if (memory_check(e)) {
+        race_access(*machine.current, e, false);
+        memcpy(to, from, bytes);
+    }
+}
+
+void simt_store(void *to, const void *from, size_t bytes, bool mask, int space)
+{
+    const void *pc = __builtin_return_address(0);
+    check_arguments(pc, mask && argument_is_unwritten(0), argument_is_unwritten(3));
+    const Event e = stop(memory_event(pc, to, bytes, true, mask, space));
+    if (!mask)
+        return;
+    const unsigned char *shadow = stack_shadow(from);
+    for (size_t i = 0; shadow && i < bytes; i++)
+        if (shadow[i]) {
+            report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register is stored");
+            break;
+        }
+    if (memory_check(e)) {
+        race_access(*machine.current, e, false);
+        memcpy(to, from, bytes);
+    }
+}
+
+bool simt_atomic(void *at, size_t bytes, const char *order)
+{
+    const void *pc = __builtin_return_address(0);
+    check_arguments(pc, argument_is_unwritten(0), false);
+    Event e = memory_event(pc, at, bytes, true, true, SIMT_GLOBAL);
+    e.kind = Stop::Atomic;
+    stop(e);
+    if (!memory_check(e))
+        return false;
+    race_access(*machine.current, e, true);
+    race_order(*machine.current, at, order);
+    return true;
+}
+
+void simt_barrier(unsigned id, unsigned count, bool wait)
+{
+    Event e = {};
+    e.kind = Stop::Barrier;
+    e.pc = __builtin_return_address(0);
+    e.operand = id;
+    e.value = count;
+    e.waits = wait;
+    stop(e);
+}
+
+void simt_warp_barrier(unsigned mask)
+{
+    Event e = {};
+    e.kind = Stop::Warp;
+    e.pc = __builtin_return_address(0);
+    e.lanes = mask;
+    stop(e);
+}
+
+unsigned long long simt_shuffle(unsigned long long value, unsigned mask, int mode, unsigned operand, int width)
+{
+    RegisterState &registers = machine.current->registers;
+    Event e = {};
+    e.kind = Stop::Exchange;
+    e.pc = __builtin_return_address(0);
+    check_arguments(e.pc, false, argument_is_unwritten(1) || argument_is_unwritten(3));
+    e.lanes = mask;
+    e.mode = mode;
+    e.operand = operand;
+    e.width = width;
+    e.value = value;
+    e.value_shadow = registers.arguments[0];
+    const Event &done = stop(e);
+    registers.result[0] = done.result_shadow;
+    return done.result;
+}
+
+unsigned simt_vote(unsigned mask, int mode, bool predicate)
+{
+    Event e = {};
+    e.kind = Stop::Vote;
+    e.pc = __builtin_return_address(0);
+    check_arguments(e.pc, false, argument_is_unwritten(0) || argument_is_unwritten(2));
+    e.lanes = mask;
+    e.mode = mode;
+    e.value = predicate;
+    return (unsigned)stop(e).result;
+}
+
+void simt_fence(int)
+{
+    // Accesses take effect at once and in order; an ordering needs a barrier or an atomic besides.
+}
+
+void simt_assert_failed(const char *message, const char *file, unsigned line, const char *function)
+{
+    report(SIMT_ASSERTION, __builtin_return_address(0), -1, nullptr, "%s:%u: assertion in '%s' failed: %s", file, line,
+           function, message);
+    machine.stopped = true;
+    for (;;)
+        fiber_leave();
+}
+}

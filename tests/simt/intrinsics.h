@@ -1,0 +1,97 @@
+// intrinsics.h - what CUDA supplies to device code, on the host: conversions and rounded arithmetic.
+//
+// As the CUDA math API documents them; truncations saturate as cvt.rzi of the PTX manual does.
+#ifndef NEWT_TESTS_SIMT_INTRINSICS_H
+#define NEWT_TESTS_SIMT_INTRINSICS_H
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+struct uint2 { unsigned x, y; };
+struct uint4 { unsigned x, y, z, w; };
+
+template <class To, class From> static inline To simt_bits(From x)
+{
+    static_assert(sizeof(To) == sizeof(From), "bits keep their number");
+    To to;
+    memcpy(&to, &x, sizeof to);
+    return to;
+}
+
+static inline unsigned __float_as_uint(float x) { return simt_bits<unsigned>(x); }
+static inline int __float_as_int(float x) { return simt_bits<int>(x); }
+static inline float __uint_as_float(unsigned x) { return simt_bits<float>(x); }
+static inline float __int_as_float(int x) { return simt_bits<float>(x); }
+static inline double __longlong_as_double(long long x) { return simt_bits<double>(x); }
+static inline long long __double_as_longlong(double x) { return simt_bits<long long>(x); }
+
+static inline float __fadd_rn(float a, float b) { return a + b; }
+static inline double __dadd_rn(double a, double b) { return a + b; }
+static inline float __fmul_rn(float a, float b) { return a * b; }
+static inline double __dmul_rn(double a, double b) { return a * b; }
+static inline float __fdiv_rn(float a, float b) { return a / b; }
+static inline double __ddiv_rn(double a, double b) { return a / b; }
+static inline float __fsqrt_rn(float x) { return std::sqrt(x); }
+static inline double __dsqrt_rn(double x) { return std::sqrt(x); }
+static inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+static inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+static inline float rsqrtf(float x) { return (float)(1 / std::sqrt((double)x)); }
+static inline double rsqrt(double x) { return 1 / std::sqrt(x); }
+
+// The floats next to a number, on the side that the direction names.
+template <class T> static inline float simt_below(T x)
+{
+    const float f = (float)x;
+    return (long double)f > (long double)x ? std::nextafter(f, -INFINITY) : f;
+}
+template <class T> static inline float simt_above(T x)
+{
+    const float f = (float)x;
+    return (long double)f < (long double)x ? std::nextafter(f, INFINITY) : f;
+}
+static inline float __double2float_rd(double x) { return x != x ? (float)x : simt_below(x); }
+static inline float __double2float_ru(double x) { return x != x ? (float)x : simt_above(x); }
+static inline float __double2float_rz(double x) { return x < 0 ? __double2float_ru(x) : __double2float_rd(x); }
+static inline float __int2float_rd(int x) { return simt_below(x); }
+static inline float __int2float_ru(int x) { return simt_above(x); }
+static inline float __uint2float_rd(unsigned x) { return simt_below(x); }
+static inline float __uint2float_ru(unsigned x) { return simt_above(x); }
+static inline float __ll2float_rd(long long x) { return simt_below(x); }
+static inline float __ll2float_ru(long long x) { return simt_above(x); }
+static inline float __ull2float_rd(unsigned long long x) { return simt_below(x); }
+static inline float __ull2float_ru(unsigned long long x) { return simt_above(x); }
+// A product of floats is exact in double; with the sum's 11 bits more than a double's, only a sum whose
+// terms are 2^40 apart is rounded twice, and then both roundings are away from the float's boundary.
+static inline float __fmaf_rd(float a, float b, float c) { return simt_below((long double)((double)a * b) + c); }
+static inline float __fmaf_ru(float a, float b, float c) { return simt_above((long double)((double)a * b) + c); }
+
+template <class T, class F> static inline T simt_truncate(F x, T nan)
+{
+    typedef std::numeric_limits<T> Limits;
+    if (x != x)
+        return nan;
+    if ((long double)x <= (long double)Limits::min())
+        return Limits::min();
+    return (long double)x >= (long double)Limits::max() ? Limits::max() : (T)x;
+}
+static inline int __float2int_rz(float x) { return simt_truncate<int>(x, 0); }
+static inline int __double2int_rz(double x) { return simt_truncate<int>(x, INT32_MIN); }
+static inline unsigned __float2uint_rz(float x) { return simt_truncate<unsigned>(x, 0); }
+static inline unsigned __double2uint_rz(double x) { return simt_truncate<unsigned>(x, 1u << 31); }
+static inline long long __float2ll_rz(float x) { return simt_truncate<long long>(x, INT64_MIN); }
+static inline long long __double2ll_rz(double x) { return simt_truncate<long long>(x, INT64_MIN); }
+static inline unsigned long long __float2ull_rz(float x) { return simt_truncate<unsigned long long>(x, 1ull << 63); }
+static inline unsigned long long __double2ull_rz(double x)
+{
+    return simt_truncate<unsigned long long>(x, 1ull << 63);
+}
+
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
+{
+    __extension__ typedef unsigned __int128 Wide;
+    return (unsigned long long)((Wide)a * b >> 64);
+}
+
+#endif

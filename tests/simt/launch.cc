@@ -1,0 +1,104 @@
+// launch.cc - modules and launches: the interface of simt.h.
+#include "machine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <dlfcn.h>
+#include <numeric>
+
+using namespace simt;
+
+struct SimtModule {
+    void *library;
+};
+
+SimtModule *simt_open(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        fprintf(stderr, "simt: %s\n", dlerror());
+    return library ? new SimtModule { library } : nullptr;
+}
+
+void simt_close(SimtModule *module)
+{
+    dlclose(module->library);
+    delete module;
+}
+
+void *simt_entry(SimtModule *module, const char *name)
+{
+    return dlsym(module->library, (std::string("simt_entry_") + name).c_str());
+}
+
+static void place_threads(const SimtLaunch *launch, unsigned program)
+{
+    const unsigned *grid = launch->grid;
+    for (unsigned i = 0; i < launch->threads; i++) {
+        Thread &t = machine.threads[i];
+        t.number = i;
+        t.place.thread = { i, 0, 0 };
+        t.place.block = { program % grid[0], program / grid[0] % grid[1], program / grid[0] / grid[1] };
+        t.place.block_dim = { launch->threads, 1, 1 };
+        t.place.grid_dim = { grid[0], grid[1], grid[2] };
+    }
+}
+
+static bool has_faults()
+{
+    for (int k = 0; k < SIMT_FAULT_COUNT; k++)
+        if (simt_fault_count((SimtFault)k))
+            return true;
+    return false;
+}
+
+static bool is_valid(const SimtLaunch *l)
+{
+    return l->threads > 0 && l->threads % 32 == 0 && l->threads <= SIMT_MAX_THREADS && l->shared_bytes <= SIMT_MAX_SHARED;
+}
+
+bool simt_launch(const char *name, void *entry, const SimtLaunch *launch)
+{
+    reports_begin();
+    machine.current = nullptr;
+    machine.kernel = name;
+    if (!is_valid(launch)) {
+        report(SIMT_NO_PROGRESS, nullptr, -1, nullptr, "cannot run %u threads with %u bytes of shared memory", launch->threads,
+               launch->shared_bytes);
+        return false;
+    }
+    fibers_init();
+    machine.entry = (void (*)(void **))entry;
+    machine.parameters = launch->parameters;
+    machine.thread_count = launch->threads;
+    machine.shared_bytes = launch->shared_bytes;
+    machine.threads.resize(launch->threads);
+    machine.warps.resize(launch->threads / 32);
+
+    std::vector<unsigned> order(launch->grid[0] * launch->grid[1] * launch->grid[2]);
+    std::iota(order.begin(), order.end(), 0);
+    for (size_t i = order.size(); i > 1; i--)
+        std::swap(order[i - 1], order[random_next() % i]);
+    for (unsigned program : order) {
+        place_threads(launch, program);
+        machine.counts.programs++;
+        if (!program_run())
+            break;
+    }
+    return !has_faults();
+}
+
+void simt_seed(uint64_t seed)
+{
+    machine.random = seed;
+}
+
+SimtCounts simt_counts(void)
+{
+    return machine.counts;
+}
+
+void simt_counts_reset(void)
+{
+    machine.counts = {};
+}

@@ -1,0 +1,77 @@
+// memory.cc - what kernels may touch: exposed buffers, and the shared memory of the launch.
+#include "machine.h"
+
+#include <map>
+
+namespace simt {
+
+struct Buffer {
+    uintptr_t end, first, last;  // of the allocation; the part that may be touched
+};
+static std::map<uintptr_t, Buffer> buffers;
+
+static const Buffer *buffer_of(uintptr_t at)
+{
+    auto next = buffers.upper_bound(at);
+    if (next == buffers.begin())
+        return nullptr;
+    const Buffer &b = std::prev(next)->second;
+    return at < b.end ? &b : nullptr;
+}
+
+static bool shared_check(const Event &e)
+{
+    const uintptr_t offset = (uintptr_t)e.at - (uintptr_t)nt_smem;
+    if (offset < machine.shared_bytes && e.bytes <= machine.shared_bytes - offset)
+        return true;
+    report(SIMT_OUT_OF_BOUNDS, e.pc, -1, nullptr, "%s %u bytes at byte %lld of %u bytes of shared memory",
+           e.is_write ? "writes" : "reads", e.bytes, (long long)offset, machine.shared_bytes);
+    return false;
+}
+
+static bool global_check(const Event &e)
+{
+    const uintptr_t at = (uintptr_t)e.at;
+    const Buffer *b = buffer_of(at);
+    if (b && at >= b->first && at + e.bytes <= b->last)
+        return true;
+    if (b)
+        report(SIMT_OUT_OF_BOUNDS, e.pc, -1, nullptr, "%s %u bytes at byte %lld of a buffer of %llu bytes",
+               e.is_write ? "writes" : "reads", e.bytes, (long long)(at - b->first), (unsigned long long)(b->last - b->first));
+    else
+        report(SIMT_OUT_OF_BOUNDS, e.pc, -1, nullptr, "%s %u bytes at %p, which is in no buffer",
+               e.is_write ? "writes" : "reads", e.bytes, e.at);
+    return false;
+}
+
+bool memory_check(const Event &e)
+{
+    if ((uintptr_t)e.at % e.bytes)
+        report(SIMT_MISALIGNED, e.pc, -1, nullptr, "%s %u bytes at %p, which is not a multiple of that",
+               e.is_write ? "writes" : "reads", e.bytes, e.at);
+    return e.is_shared ? shared_check(e) : global_check(e);
+}
+
+}  // namespace simt
+
+using namespace simt;
+
+void simt_expose(void *at, size_t bytes)
+{
+    const uintptr_t first = (uintptr_t)at;
+    buffers[first] = { first + bytes, first, first + bytes };
+}
+
+void simt_forget(void *at)
+{
+    buffers.erase((uintptr_t)at);
+}
+
+void simt_narrow(const void *at, size_t bytes)
+{
+    for (auto &b : buffers)
+        if ((uintptr_t)at >= b.first && (uintptr_t)at < b.second.end) {
+            b.second.first = (uintptr_t)at;
+            b.second.last = (uintptr_t)at + bytes;
+        }
+}

@@ -1,0 +1,113 @@
+// report.cc - faults as text: what, which threads, which lines of the .newt file.
+//
+// Lines come from the debug information of the device code, by addr2line: device code has #line, so the
+// innermost frame that is not the prelude's is the .newt line.
+#include "machine.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <dlfcn.h>
+#include <set>
+
+namespace simt {
+
+static constexpr size_t report_limit = 20;
+static size_t fault_counts[SIMT_FAULT_COUNT];
+static std::string first_report;
+static std::set<std::pair<int, std::pair<const void *, const void *>>> seen;
+static bool is_quiet;
+
+static const char *const kind_names[SIMT_FAULT_COUNT] = {
+    "shared-memory race", "global-memory race", "unwritten shared memory", "uninitialised register",
+    "out of bounds", "misaligned access", "barrier divergence", "missing arrival", "wrong mask", "assertion", "no progress"
+};
+
+void reports_begin()
+{
+    first_report.clear();
+    seen.clear();
+    std::fill(fault_counts, fault_counts + SIMT_FAULT_COUNT, 0);
+}
+
+static bool is_prelude(const std::string &file)
+{
+    const auto ends = [&](const char *end) {
+        const size_t len = strlen(end);
+        return file.size() >= len && file.compare(file.size() - len, len, end) == 0;
+    };
+    return ends(".cuh") || ends("/device.h") || ends("/intrinsics.h") || ends("??");
+}
+
+// "softmax.newt:15" for a place in device code.
+static std::string line_of(const void *pc)
+{
+    Dl_info info;
+    if (!pc || !dladdr(pc, &info) || !info.dli_fname)
+        return "?";
+    char command[1024], text[1024];
+    snprintf(command, sizeof command, "addr2line -i -e '%s' 0x%zx", info.dli_fname,
+             (size_t)((const char *)pc - (const char *)info.dli_fbase - 1));
+    FILE *pipe = popen(command, "r");
+    std::string found = "?";
+    while (pipe && fgets(text, sizeof text, pipe)) {
+        std::string frame(text, strcspn(text, " \n"));
+        const size_t colon = frame.rfind(':');
+        if (colon == std::string::npos || is_prelude(frame.substr(0, colon)))
+            continue;
+        const size_t slash = frame.rfind('/', colon);
+        found = slash == std::string::npos ? frame : frame.substr(slash + 1);
+        break;
+    }
+    if (pipe)
+        pclose(pipe);
+    return found;
+}
+
+void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc, const char *format, ...)
+{
+    fault_counts[kind]++;
+    if (!seen.insert({ kind, { pc, other_pc } }).second || seen.size() > report_limit)
+        return;
+    char what[512], head[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    std::string text;
+    snprintf(head, sizeof head, "%s in '%s'", kind_names[kind], machine.kernel);
+    text = head;
+    if (const Thread *t = machine.current) {
+        const SimtIndex &block = t->place.block;
+        snprintf(head, sizeof head, ", program (%u, %u, %u): %s: thread %u ", block.x, block.y, block.z,
+                 line_of(pc).c_str(), t->number);
+        text += head;
+    } else {
+        text += ": ";
+    }
+    text += what;
+    if (other >= 0) {
+        snprintf(head, sizeof head, " (thread %lld, %s)", (long long)other, line_of(other_pc ? other_pc : pc).c_str());
+        text += head;
+    }
+    if (first_report.empty())
+        first_report = text;
+    if (!is_quiet)
+        fprintf(stderr, "simt: %s\n", text.c_str());
+}
+
+}  // namespace simt
+
+size_t simt_fault_count(SimtFault kind)
+{
+    return simt::fault_counts[kind];
+}
+
+const char *simt_report(void)
+{
+    return simt::first_report.c_str();
+}
+
+void simt_quiet(bool quiet)
+{
+    simt::is_quiet = quiet;
+}
