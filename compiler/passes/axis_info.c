@@ -88,15 +88,28 @@ static void copy_facts(AxisInfo *info, const IrValue *to, const IrValue *from)
 
 static void run_block(AxisInfo *info, const IrBlock *b);
 
+/// `bound` of a loop whose body runs. Lowering makes a step that might not be positive harmless with
+/// hi = select(ok, hi, lo) and step = select(ok, step, 1): no iteration unless ok.
+static const IrValue *when_entered(const IrOp *loop, const IrValue *bound)
+{
+    const IrOp *hi = loop->args[1]->def;
+    if (hi && hi->code == IR_SELECT && hi->args[2] == loop->args[0] && bound->def &&
+        bound->def->code == IR_SELECT && bound->def->args[0] == hi->args[0])
+        return bound->def->args[1];
+    return bound;
+}
+
 /// The counter: lo plus a multiple of step, between the bounds when the direction is known.
 static void run_counter(AxisInfo *info, const IrOp *loop)
 {
     const IrValue *i = loop->regions[0]->args[0];
-    const AxisFacts *lo = facts_of(info, loop->args[0]), *hi = facts_of(info, loop->args[1]);
+    const AxisFacts *lo = facts_of(info, loop->args[0]);
+    const AxisFacts *hi = facts_of(info, when_entered(loop, loop->args[1]));
     const AxisFacts *step = facts_of(info, loop->args[2]);
+    const AxisFacts *stepped = facts_of(info, when_entered(loop, loop->args[2]));
     AxisFacts *f = facts_of(info, i);
     axis_set_unknown(f, i->type);
-    f->dim[0].divisibility = axis_min(lo->dim[0].divisibility, step->dim[0].divisibility);
+    f->dim[0].divisibility = axis_min(lo->dim[0].divisibility, stepped->dim[0].divisibility);
     f->from_memory = lo->from_memory || hi->from_memory || step->from_memory;
     if (!lo->has_range || !hi->has_range || !step->has_range)
         return;

@@ -56,6 +56,19 @@ static const FactCase fact_cases[] = {
       "%e = for %z, %n, %b, %a : (1024) *fp32 (%i: i32, %it: (1024) *fp32) {\n"
       "%c = ptr_add %it, %step : (1024) *fp32\nyield %c\n}\nreturn\n}\n",
       "1024 16 1" },
+    { "counter_of_a_step_that_must_be_positive",
+      "func @f(%n: i32, %programs: i32) {\n%z = const 0 : i32\n%one = const 1 : i32\n"
+      "%b = const 1024 : i32\n%pid = program_id {axis=0} : i32\n%lo = mul %pid, %b : i32\n"
+      "%by = mul %programs, %b : i32\n%ok = gt %by, %z : i1\n"
+      "%hi = select %ok, %n, %lo : i32\n%step = select %ok, %by, %one : i32\n"
+      "for %lo, %hi, %step (%i: i32) {\n%it = neg %i : i32\nyield\n}\nreturn\n}\n",
+      "1 1024 1" },
+    { "counter_of_a_step_chosen_otherwise",
+      "func @f(%n: i32, %programs: i32, %ok: i1) {\n%one = const 1 : i32\n"
+      "%b = const 1024 : i32\n%pid = program_id {axis=0} : i32\n%lo = mul %pid, %b : i32\n"
+      "%by = mul %programs, %b : i32\n%step = select %ok, %by, %one : i32\n"
+      "for %lo, %n, %step (%i: i32) {\n%it = neg %i : i32\nyield\n}\nreturn\n}\n",
+      "1 1 1" },
     { "quotient_by_a_constant",
       "func @f() {\n%r = arange 0, 64 : (64) i32\n%c = const 16 : (64) i32\n"
       "%it = idiv %r, %c : (64) i32\nreturn\n}\n",
