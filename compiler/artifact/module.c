@@ -190,6 +190,10 @@ void artifact_write_module(const Artifact *art, Buf *out)
 {
     buf_printf(out, "/* Generated from %s by newtc " NEWTC_VERSION ".  Do not edit. */\n", art->source_name);
     buf_printf(out, "#include \"%s\"\n#include <newt/module.h>\n#include <stddef.h>\n\n", art->header_name);
+    if (!art->kernel_count) {  // a file of helpers only
+        buf_puts(out, "/* There is no kernel in it. */\n");
+        return;
+    }
     module_images(art, out);
     for (uint32_t i = 0; i < art->kernel_count; i++)
         module_record(&art->kernels[i], out);

@@ -89,7 +89,7 @@ static int info_help(const char *topic)
     if (known)
         fputs(text.at, stdout);
     else
-        fprintf(stderr, "newtc: error: no help on '%s'; --help shows every group of options\n", topic);
+        fprintf(stderr, "newtc: error: no help on '%s'; --help=TOPIC takes the name of a group that --help shows\n", topic);
     buf_free(&text);
     return known ? 0 : 2;
 }

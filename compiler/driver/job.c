@@ -413,6 +413,7 @@ bool job_finish(Job *job)
         job->seconds[JOB_TIME_NVRTC] += job->images[r].seconds;
         if (!job->images[r].ok && !job->no_images)
             cuda_report_rejected(&job->requests[r], &job->images[r], (Span){ 0, 0 }, &job->diags);
+        job->environment_failed |= !job->images[r].ok && !job->no_images;
     }
     if (diag_error_count(&job->diags))
         return false;

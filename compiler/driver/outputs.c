@@ -322,22 +322,21 @@ static bool outputs_module(Outputs *o, Artifact *art, Buf *text)
     size_t header_len = text->len;
     const char *header_text = arena_strndup(&job->arena, text->at, text->len);
     buf_clear(text);
+    if (to_file)
+        artifact_write_module(art, text);
+    size_t c_len = text->len;
+    const char *c_text = arena_strndup(&job->arena, text->at ? text->at : "", text->len);
+    buf_clear(text);
+    if (job->emit & EMIT_C)
+        outputs_add(o, outputs_path(o, ".c", true), c_text, c_len, false);
+    bool ok = !(job->emit & EMIT_OBJ) || outputs_object(o, c_text, c_len, header_text, header_len, art->header_name);
     if (job->emit & EMIT_HEADER)
         outputs_add(o, header, header_text, header_len, !opt->touch);
-    if (!to_file)
-        return true;
-    artifact_write_module(art, text);
-    size_t c_len = text->len;
-    const char *c_text = arena_strndup(&job->arena, text->at, text->len);
-    buf_clear(text);
-    if (job->emit & EMIT_C) {
-        outputs_add(o, outputs_path(o, ".c", true), c_text, c_len, false);
-        if (art->embed == EMBED_INCBIN && art->image_count) {
-            artifact_write_images(art, text);
-            outputs_add_buf(o, outputs_path(o, ".images", false), text, false);
-        }
+    if ((job->emit & EMIT_C) && art->embed == EMBED_INCBIN && art->image_count) {
+        artifact_write_images(art, text);
+        outputs_add_buf(o, outputs_path(o, ".images", false), text, false);
     }
-    return !(job->emit & EMIT_OBJ) || outputs_object(o, c_text, c_len, header_text, header_len, art->header_name);
+    return ok;
 }
 
 bool outputs_write(Job *job, const Artifact *artifact)

@@ -10,7 +10,7 @@
 #include "support/diag_impl.h"
 #include <string.h>
 
-enum { TAB_WIDTH = 8, SHOWN_WIDTH = 200 };
+enum { TAB_WIDTH = 8, SHOWN_WIDTH = 200, MESSAGE_PART = 400 };
 
 typedef struct {
     const char *bold, *note, *warning, *error, *caret, *reset;
@@ -46,12 +46,31 @@ static const char *severity_color(const Palette *p, Severity severity)
 }
 
 /// A message may quote the user's bytes: control characters must not reach the terminal.
+static void print_bytes(Buf *out, const char *at, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)at[i];
+        bool is_control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
+        buf_bytes(out, is_control ? "?" : at + i, 1);
+    }
+}
+
+/// A name may be as long as a file: the middle of a very long line of a message is left out.
 static void print_message(Buf *out, const char *text)
 {
-    for (const char *p = text; *p; p++) {
-        unsigned char c = (unsigned char)*p;
-        bool is_control = (c < ' ' && c != '\n' && c != '\t') || c == 0x7f;
-        buf_bytes(out, is_control ? "?" : p, 1);
+    for (size_t len; *text; text += len) {
+        len = strcspn(text, "\n");
+        if (len > 2 * MESSAGE_PART) {
+            print_bytes(out, text, MESSAGE_PART);
+            buf_puts(out, " ... ");
+            print_bytes(out, text + len - MESSAGE_PART, MESSAGE_PART);
+        } else {
+            print_bytes(out, text, len);
+        }
+        if (text[len]) {
+            buf_putc(out, '\n');
+            len++;
+        }
     }
 }
 

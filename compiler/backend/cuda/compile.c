@@ -209,8 +209,14 @@ CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request)
 void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span,
                           DiagSink *diags)
 {
-    diag_report(diags, DIAG_INTERNAL, span, "NVRTC does not accept the CUDA C++ made for '%s' (%s)",
-                request->target->name, request->name);
+    bool has_options = (request->nvrtc_options && *request->nvrtc_options) ||
+                       (request->ptxas_options && *request->ptxas_options);
+    if (has_options)
+        diag_report(diags, DIAG_TOOL_OPTION, span, "NVRTC does not accept the options of -Xnvrtc and -Xptxas for '%s'",
+                    request->target->name);
+    else
+        diag_report(diags, DIAG_INTERNAL, span, "NVRTC does not accept the CUDA C++ made for '%s' (%s)",
+                    request->target->name, request->name);
     for (const char *at = image->log; *at;) {  // its lines name the .newt file by #line
         size_t len = strcspn(at, "\n");
         if (len > 0)

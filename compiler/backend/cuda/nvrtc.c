@@ -50,7 +50,10 @@ static bool load_file(Arena *a, Nvrtc *n, const char *path)
         load_builtins(a, fs_dir(a, path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        nvrtc_note(a, n, path, dlerror());
+        const char *why = dlerror();
+        size_t len = strlen(path);  // the loader may begin with the path, which is shown anyway
+        bool repeats = strncmp(why, path, len) == 0 && strncmp(why + len, ": ", 2) == 0;
+        nvrtc_note(a, n, path, repeats ? why + len + 2 : why);
         return false;
     }
 

@@ -75,7 +75,7 @@ void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, Cud
 /// log.
 CudaUsage cuda_usage_of(const CudaImage *image, const char *entry);
 
-/// Reports that NVRTC did not take our text (an internal error, with its messages).
+/// Reports that NVRTC did not take our text: an internal error, with its messages, unless the user passed options to it.
 void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span,
                           DiagSink *diags);
 

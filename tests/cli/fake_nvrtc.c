@@ -1,0 +1,122 @@
+/// fake_nvrtc.c - a library with NVRTC's functions that compiles nothing, so that every way a compile for a GPU can
+/// go is tested on any machine.
+///
+/// FAKE_NVRTC=reject refuses every text, =crash faults; else an image is the text's name and length. Each compile
+/// appends a line to the file that FAKE_NVRTC_CALLS names.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Program {
+    char image[256], log[512];
+} Program;
+
+int nvrtcVersion(int *major, int *minor);
+int nvrtcGetNumSupportedArchs(int *count);
+int nvrtcGetSupportedArchs(int *archs);
+int nvrtcCreateProgram(Program **out, const char *source, const char *name, int header_count, const char *const *headers,
+                       const char *const *names);
+int nvrtcDestroyProgram(Program **p);
+int nvrtcCompileProgram(Program *p, int count, const char *const *options);
+int nvrtcGetProgramLogSize(Program *p, size_t *size);
+int nvrtcGetProgramLog(Program *p, char *log);
+int nvrtcGetCUBINSize(Program *p, size_t *size);
+int nvrtcGetCUBIN(Program *p, char *image);
+int nvrtcGetPTXSize(Program *p, size_t *size);
+int nvrtcGetPTX(Program *p, char *image);
+
+int nvrtcVersion(int *major, int *minor)
+{
+    const char *text = getenv("FAKE_NVRTC_MINOR");
+    *major = 13;
+    *minor = text ? atoi(text) : 0;
+    return 0;
+}
+
+int nvrtcGetNumSupportedArchs(int *count)
+{
+    *count = 2;
+    return 0;
+}
+
+int nvrtcGetSupportedArchs(int *archs)
+{
+    archs[0] = 80;
+    archs[1] = 90;
+    return 0;
+}
+
+int nvrtcCreateProgram(Program **out, const char *source, const char *name, int header_count, const char *const *headers,
+                       const char *const *names)
+{
+    (void)header_count, (void)headers, (void)names;
+    *out = calloc(1, sizeof **out);
+    snprintf((*out)->image, sizeof(*out)->image, "image of %s, %zu bytes", name, strlen(source));
+    return *out ? 0 : 1;
+}
+
+int nvrtcDestroyProgram(Program **p)
+{
+    free(*p);
+    *p = NULL;
+    return 0;
+}
+
+int nvrtcCompileProgram(Program *p, int count, const char *const *options)
+{
+    const char *mode = getenv("FAKE_NVRTC"), *calls = getenv("FAKE_NVRTC_CALLS");
+    FILE *file = calls ? fopen(calls, "a") : NULL;
+    if (file) {
+        fputs(p->image, file);
+        for (int i = 0; i < count; i++)
+            fprintf(file, " %s", options[i]);
+        fputc('\n', file);
+        fclose(file);
+    }
+    if (mode && strcmp(mode, "crash") == 0)
+        raise(SIGSEGV);
+    if (mode && strcmp(mode, "reject") == 0) {
+        snprintf(p->log, sizeof p->log, "good.newt(7): error: this is a fake\n");
+        return 6;
+    }
+    snprintf(p->log, sizeof p->log, "ptxas info    : Compiling entry function 'good_0' for 'sm_80'\n"
+                                    "ptxas info    : Used 11 registers, used 0 barriers\n");
+    return 0;
+}
+
+int nvrtcGetProgramLogSize(Program *p, size_t *size)
+{
+    *size = strlen(p->log) + 1;
+    return 0;
+}
+
+int nvrtcGetProgramLog(Program *p, char *log)
+{
+    memcpy(log, p->log, strlen(p->log) + 1);
+    return 0;
+}
+
+int nvrtcGetCUBINSize(Program *p, size_t *size)
+{
+    *size = strlen(p->image);
+    return 0;
+}
+
+int nvrtcGetCUBIN(Program *p, char *image)
+{
+    memcpy(image, p->image, strlen(p->image));
+    return 0;
+}
+
+int nvrtcGetPTXSize(Program *p, size_t *size)
+{
+    *size = strlen(p->image) + 1;
+    return 0;
+}
+
+int nvrtcGetPTX(Program *p, char *image)
+{
+    memcpy(image, p->image, strlen(p->image) + 1);
+    return 0;
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# Images for GPUs, made by a false NVRTC (the third argument): missing, refusing, crashing, cached.
+. "$(dirname -- "$0")/common.sh"
+fake=$3
+export FAKE_NVRTC_CALLS="$work/calls" NEWTC_NVRTC="$fake"
+
+rows <<'TABLE'
+default           | 0 | good.newt                          | files good.c good.h good.json ; quiet
+images as files   | 0 | --emit=cubin good.newt             | files good.sm_80.cubin good.sm_90a.cubin
+PTX               | 0 | --arch=ptx:compute_80 --emit=ptx -o - good.newt | out ^image of good.good.compute_80.cu, [0-9]+ bytes
+kept texts        | 0 | --arch=sm_80 --save-temps good.newt | files good.c good.good.cu good.good.sm_80.log good.h good.json
+kept elsewhere    | 0 | --arch=sm_80 --save-temps=d good.newt | files d d/good.good.cu d/good.good.sm_80.log good.c good.h good.json
+verbose           | 0 | -v --arch=sm_80 good.newt          | err NVRTC 13.0 from .*fake_nvrtc ; err cache /
+dry run           | 0 | -### --arch=sm_80 good.newt        | err nvrtc -arch=sm_80 good.good.sm_80.cu ; files
+rule only         | 0 | -M good.newt                       | out good.c good.h good.json: good.newt ; files
+not that chip     | 2 | --arch=sm_120 good.newt            | err 'sm_120'
+options passed on | 0 | --no-cache --arch=sm_80 -Xnvrtc -DA -Xptxas -O1 -g good.newt | quiet
+no such library   | 2 | --nvrtc=/nonexistent --arch=sm_80 good.newt | err no libnvrtc found ; err note: /nonexistent: ; err help: give its place by --nvrtc=FILE
+host without it   | 0 | --nvrtc=/nonexistent good.newt     | err note: no NVRTC was found, so only the host is compiled for ; files good.c good.h good.json
+quiet without it  | 0 | -q --nvrtc=/nonexistent good.newt  | quiet
+JSON without it   | 0 | -fdiagnostics-format=json --nvrtc=/nonexistent good.newt | json
+places without it | 0 | --nvrtc=/nonexistent --print-nvrtc | out /nonexistent: .*No such file ; out no NVRTC
+JSON of versions  | 0 | --nvrtc=/nonexistent --version=json | out "nvrtc": null
+no device here    | 2 | --arch=native --nvrtc=/nonexistent good.newt | err --arch=native
+TABLE
+grep -q -- '-DA.*--ptxas-options=-O1\|--ptxas-options=-O1.*-DA' "$work/calls" || fail "options passed on" "NVRTC did not get them"
+
+# A refusal of our text is our fault, one of the user's options is not. A crash names its stage.
+FAKE_NVRTC=reject
+export FAKE_NVRTC
+rows <<'TABLE'
+refused           | 3 | --no-cache --arch=sm_80 good.newt  | err internal error: NVRTC does not accept ; err this is a fake ; err what a report of this fault needs is in 'good.reproduce' ; files good.reproduce good.reproduce/command good.reproduce/generated good.reproduce/generated/good.good.cu good.reproduce/generated/good.good.sm_80.cu.log good.reproduce/good.diagnostics good.reproduce/inputs good.reproduce/inputs/good.newt good.reproduce/versions
+refused option    | 2 | --no-cache --arch=sm_80 -Xnvrtc -DA good.newt | err NVRTC does not accept the options
+one of two        | 3 | --no-cache --arch=sm_80 good.newt four_errors.newt --reproduce=r.tar -o d/ | err internal error ; files d d/good.reproduce d/good.reproduce/command d/good.reproduce/generated d/good.reproduce/generated/good.good.cu d/good.reproduce/generated/good.good.sm_80.cu.log d/good.reproduce/good.diagnostics d/good.reproduce/inputs d/good.reproduce/inputs/good.newt d/good.reproduce/versions r.tar
+TABLE
+tar tf r.tar | grep -q '^inputs/good.newt$' || fail "packed" "r.tar has no input"
+FAKE_NVRTC=crash
+if ! grep -q __asan "$newtc"; then  # whose own handlers stay
+    rows <<'TABLE'
+crash             | 3 | --no-cache --arch=sm_80 good.newt  | err good.newt: internal error: an invalid memory access in stage 'NVRTC'
+TABLE
+fi
+unset FAKE_NVRTC
+
+# compile <name> <number of NVRTC's runs> [option...]: the cache answers exactly what it may.
+compile() {
+    name=$1
+    wanted=$2
+    shift 2
+    : >"$work/calls"
+    "$newtc" --arch=sm_80 "$@" good.newt >"$work/out" 2>"$work/err"
+    judge "$name" 0 $? ''
+    found=$(wc -l <"$work/calls")
+    [ "$found" -eq "$wanted" ] || fail "$name" "NVRTC ran $found times, not $wanted"
+}
+fresh
+rm -rf "$NEWT_CACHE_DIR"
+compile "empty cache" 1
+cp good.c first.c
+compile "filled cache" 0
+cmp -s good.c first.c || fail "filled cache" "the output differs"
+compile "no cache" 1 --no-cache
+compile "another option" 1 -Xptxas -O1
+compile "line information" 1 -g
+FAKE_NVRTC_MINOR=1 compile "another NVRTC" 1
+sed 's/2\.0/4.0/' good.newt >changed.newt
+cp good.newt kept.newt && cp changed.newt good.newt
+compile "another text" 1
+cp kept.newt good.newt
+compile "the first text" 0
+for entry in "$NEWT_CACHE_DIR"/*.image; do
+    printf 'x' | dd of="$entry" bs=1 seek=100 conv=notrunc 2>/dev/null
+done
+compile "damaged entries" 1
+compile "repaired entries" 0
+for entry in "$NEWT_CACHE_DIR"/*.image; do
+    : >"$entry"
+done
+compile "empty entries" 1
+compile "a place of its own" 1 --cache-dir="$work/other cache"
+compile "the same place" 0 --cache-dir="$work/other cache"
+compile "no place" 1 --cache-dir=/proc/nowhere -v
+grep -q "cache off: cannot use '/proc/nowhere'" "$work/err" || fail "no place" "-v does not say so"
+compile "no place, quietly" 1 --cache-dir=/proc/nowhere
+[ ! -s "$work/err" ] || fail "no place, quietly" "it was not quiet"
+[ "$(find "$NEWT_CACHE_DIR" -type f ! -name '*.image')" = "" ] || fail "cache" "something else is in it"
+finish
