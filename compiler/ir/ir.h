@@ -77,6 +77,8 @@ typedef struct IrMem {
     uint8_t vec;                  ///< elements a thread moves at once (1, 2, 4 ... ); 0: not decided
     bool contiguous, aligned;     ///< proved for every group of vec elements
     bool mask_uniform;            ///< proved: one mask value per group
+    bool aligned_alike;           ///< proved: one group of a thread is aligned when another is
+    bool mask_falls;              ///< proved: the mask of a thread's last slot implies all its others
 } IrMem;
 
 typedef union IrAttr {

@@ -105,6 +105,8 @@ static void print_mem(AttrList *l, const IrMem *m)
     attr_flag(l, "contiguous", m->contiguous);
     attr_flag(l, "aligned", m->aligned);
     attr_flag(l, "mask_uniform", m->mask_uniform);
+    attr_flag(l, "aligned_alike", m->aligned_alike);
+    attr_flag(l, "mask_falls", m->mask_falls);
 }
 
 static void print_perm(AttrList *l, const uint8_t *perm, unsigned rank)

@@ -381,7 +381,9 @@ static bool read_field(IrReader *r, IrDraft *d, const Field *f)
         name, FIELD_INT, &(field), sizeof(field), NULL, hi \
     }
 
-/// The fields of this kind of attribute, then the two that every operation may have.
+enum { MAX_FIELDS = 12 };  // of a load, and some more
+
+/// The fields of this kind of attribute, then those that every operation may have.
 static uint32_t attr_fields(IrDraft *d, Field *out)
 {
     IrAttr *a = &d->attr;
@@ -397,6 +399,8 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)FLAG("contiguous", a->mem.contiguous);
         out[n++] = (Field)FLAG("aligned", a->mem.aligned);
         out[n++] = (Field)FLAG("mask_uniform", a->mem.mask_uniform);
+        out[n++] = (Field)FLAG("aligned_alike", a->mem.aligned_alike);
+        out[n++] = (Field)FLAG("mask_falls", a->mem.mask_falls);
         break;
     case ATTR_REDUCE:
         out[n++] = (Field)ENUM("kind", a->reduce.kind, ir_text_reduce);
@@ -424,7 +428,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
 
 bool ir_text_attrs(IrReader *r, IrDraft *d)
 {
-    Field fields[10];
+    Field fields[MAX_FIELDS];
     uint32_t count = attr_fields(d, fields);
     do {
         ir_text_blanks(r);

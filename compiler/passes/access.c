@@ -4,12 +4,13 @@
 /// one axis, at most 16 bytes together; what was proved of every such group: that the addresses
 /// follow each other (contiguous), that the first is a multiple of the access's size (aligned),
 /// that one mask value holds for all (mask_uniform). What is not proved the emitted code checks at
-/// run time, so groups are kept wide unless the addresses are known to be scattered.
+/// run time, so groups are kept wide unless the addresses are known to be scattered; aligned_alike
+/// and mask_falls make those checks short.
 #include "layout/layout.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
 
-enum { MAX_ACCESS_BYTES = 16 };
+enum { MAX_ACCESS_BYTES = 16, MAX_DEPTH = 16 };
 
 /// How many of the lowest slot bits step along one axis, from its first coordinate bit up.
 static unsigned slot_run(const Layout *l, const Type *block, unsigned *axis)
@@ -24,6 +25,79 @@ static unsigned slot_run(const Layout *l, const Type *block, unsigned *axis)
     }
     *axis = 0;
     return 0;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/// True when along every axis all elements are equal or, if `or_runs`, each is the one before plus 1.
+static bool spans(const AxisInfo *axes, const IrValue *v, bool or_runs)
+{
+    const AxisFacts *f = axis_info_of(axes, v);
+    for (unsigned k = 0; k < f->rank; k++) {
+        const int64_t extent = v->type->shape[k];
+        if (f->dim[k].constancy < extent && !(or_runs && f->dim[k].contiguity >= extent))
+            return false;
+    }
+    return true;
+}
+
+/// A power of two, at most MAX_ACCESS_BYTES, modulo which the first elements (pointers: addresses)
+/// of all aligned groups of `vec` along `axis` are equal.
+static int64_t modulus(const AxisInfo *axes, const IrValue *v, unsigned axis, int64_t vec, int depth)
+{
+    const IrOp *op = v->def;
+    if (spans(axes, v, false))
+        return MAX_ACCESS_BYTES;
+    if (op && depth < MAX_DEPTH && (op->code == IR_ADD || op->code == IR_SUB))
+        return least(modulus(axes, op->args[0], axis, vec, depth + 1),
+                     modulus(axes, op->args[1], axis, vec, depth + 1));
+    if (op && depth < MAX_DEPTH && op->code == IR_PTR_ADD) {
+        const int64_t bytes = type_elem_bytes(type_elem(v->type)->elem);
+        return least(modulus(axes, op->args[0], axis, vec, depth + 1),
+                     bytes * modulus(axes, op->args[1], axis, vec, depth + 1));
+    }
+    if (op && depth < MAX_DEPTH && op->code == IR_CAST && type_is_int(op->args[0]->type) &&
+        type_is_int(v->type))
+        return modulus(axes, op->args[0], axis, vec, depth + 1);
+    return least(MAX_ACCESS_BYTES,
+                 axis_info_divisor(axes, v, axis, least(vec, axis_info_contiguity(axes, v, axis))));
+}
+
+/// True when along every axis no element of a mask is true behind one that is false.
+static bool falls(const AxisInfo *axes, const IrValue *mask, int depth)
+{
+    const IrOp *op = mask->def;
+    if (spans(axes, mask, false))
+        return true;
+    if (!op || depth == MAX_DEPTH)
+        return false;
+    switch (op->code) {
+    case IR_AND: return falls(axes, op->args[0], depth + 1) && falls(axes, op->args[1], depth + 1);
+    case IR_EXPAND_DIMS:
+    case IR_BROADCAST:
+    case IR_CONVERT: return falls(axes, op->args[0], depth + 1);
+    case IR_LT:
+    case IR_LE: return spans(axes, op->args[0], true) && spans(axes, op->args[1], false);
+    case IR_GT:
+    case IR_GE: return spans(axes, op->args[1], true) && spans(axes, op->args[0], false);
+    default: return false;
+    }
+}
+
+/// True when in every thread the last slot has the highest coordinate along every axis.
+static bool last_is_highest(const Layout *l)
+{
+    uint32_t slots = 0;
+    for (unsigned k = 0; k < layout_in_bits(l); k++) {
+        if (slots & l->basis[k])
+            return false;
+        if (k < l->reg_bits)
+            slots |= l->basis[k];
+    }
+    return true;
 }
 
 static bool fill(IrOp *op, void *cx)
@@ -42,14 +116,16 @@ static bool fill(IrOp *op, void *cx)
     unsigned axis;
     int64_t vec = INT64_C(1) << slot_run(pointer->layout, pointer->type, &axis);
     const AxisDim *dim = &axis_info_of(axes, pointer)->dim[axis];
-    vec = vec < MAX_ACCESS_BYTES / bytes ? vec : MAX_ACCESS_BYTES / bytes;
+    vec = least(vec, MAX_ACCESS_BYTES / bytes);
     if (dim->likely > 1 || dim->constancy > 1 || axis_info_from_memory(axes, pointer))
-        vec = vec < dim->likely ? vec : dim->likely;
+        vec = least(vec, dim->likely);
     mem->vec = (uint8_t)vec;
     mem->contiguous = dim->contiguity >= vec;
     const int64_t proved = mem->contiguous ? vec : 1;
     mem->aligned = axis_info_divisor(axes, pointer, axis, proved) % (vec * bytes) == 0;
     mem->mask_uniform = mask == NULL || axis_info_of(axes, mask)->dim[axis].constancy >= vec;
+    mem->aligned_alike = !mem->aligned && modulus(axes, pointer, axis, vec, 0) % (vec * bytes) == 0;
+    mem->mask_falls = mask != NULL && last_is_highest(pointer->layout) && falls(axes, mask, 0);
     return true;
 }
 

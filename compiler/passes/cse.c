@@ -28,7 +28,8 @@ static bool same_mem(const IrMem *a, const IrMem *b)
 {
     return a->cache == b->cache && a->evict == b->evict && a->vec == b->vec &&
            a->contiguous == b->contiguous && a->aligned == b->aligned &&
-           a->mask_uniform == b->mask_uniform;
+           a->mask_uniform == b->mask_uniform && a->aligned_alike == b->aligned_alike &&
+           a->mask_falls == b->mask_falls;
 }
 
 static bool same_attr(const IrOp *x, const IrOp *y)

@@ -21,38 +21,49 @@
 typedef struct AccessCase {
     const char *name, *params, *body;
     unsigned vec;
-    bool contiguous, aligned, mask_uniform;
+    const char *facts;  // c: contiguous, a: aligned, u: uniform mask, l: aligned alike, f: mask falls
 } AccessCase;
 
 static const AccessCase cases[] = {
     { "aligned_parameter", "%x: *fp32 {divisor=16}", PID ADDRESSES("%x", "%off", "fp32", L4) LOAD("fp32", L4),
-      4, true, true, true },
+      4, "cau" },
     { "unaligned_parameter", "%x: *fp32", PID ADDRESSES("%x", "%off", "fp32", L4) LOAD("fp32", L4),
-      4, true, false, true },
+      4, "cul" },
     { "offset_unknown", "%x: *fp32 {divisor=16}, %off: i32",
-      ADDRESSES("%x", "%off", "fp32", L4) LOAD("fp32", L4), 4, false, false, true },
+      ADDRESSES("%x", "%off", "fp32", L4) LOAD("fp32", L4), 4, "ul" },
     { "mask_of_multiples", "%x: *fp32 {divisor=16}, %limit: i32 {divisor=16}",
-      PID ADDRESSES("%x", "%off", "fp32", L4) MASKED("fp32", L4), 4, true, true, true },
+      PID ADDRESSES("%x", "%off", "fp32", L4) MASKED("fp32", L4), 4, "cauf" },
     { "mask_unknown", "%x: *fp32 {divisor=16}, %limit: i32",
-      PID ADDRESSES("%x", "%off", "fp32", L4) MASKED("fp32", L4), 4, true, true, false },
+      PID ADDRESSES("%x", "%off", "fp32", L4) MASKED("fp32", L4), 4, "caf" },
+    { "mask_of_numbers_that_may_wrap", "%x: *fp32 {divisor=16}, %limit: i32, %off: i32",
+      ADDRESSES("%x", "%off", "fp32", L4) MASKED("fp32", L4), 4, "l" },
+    { "mask_that_rises", "%x: *fp32 {divisor=16}, %limit: i32",
+      PID ADDRESSES("%x", "%off", "fp32", L4) "%ls = splat %limit : (128) i32 " L4 "\n"
+      "%m = ge %i, %ls : (128) i1 " L4 "\n%v = load %a, mask=%m : (128) fp32 " L4 "\n",
+      4, "ca" },
+    { "both_of_two_masks", "%x: *fp32 {divisor=16}, %limit: i32, %row: i1",
+      PID ADDRESSES("%x", "%off", "fp32", L4) "%ls = splat %limit : (128) i32 " L4 "\n"
+      "%m = gt %ls, %i : (128) i1 " L4 "\n%rs = splat %row : (128) i1 " L4 "\n"
+      "%mr = and %rs, %m : (128) i1 " L4 "\n%v = load %a, mask=%mr : (128) fp32 " L4 "\n",
+      4, "caf" },
     { "eight_halves", "%x: *fp16 {divisor=16}", PID ADDRESSES("%x", "%off", "fp16", L8) LOAD("fp16", L8),
-      8, true, true, true },
+      8, "cau" },
     { "sixteen_bytes_at_most", "%x: *fp64 {divisor=16}", PID ADDRESSES("%x", "%off", "fp64", L4)
-      LOAD("fp64", L4), 2, true, true, true },
+      LOAD("fp64", L4), 2, "cau" },
     { "slots_apart", "%x: *fp32 {divisor=16}", PID ADDRESSES("%x", "%off", "fp32", L1) LOAD("fp32", L1),
-      1, true, true, true },
-    { "scalar", "%x: *fp32", "%v = load %x : fp32\n", 1, true, true, true },
+      1, "cau" },
+    { "scalar", "%x: *fp32", "%v = load %x : fp32\n", 1, "cau" },
     { "gather", "%x: *fp32 {divisor=16}, %t: *i32",
       "%s0 = splat %t : (128) *i32 " L4 "\n%k = load %s0 : (128) i32 " L4 "\n"
       "%s = splat %x : (128) *fp32 " L4 "\n%a = ptr_add %s, %k : (128) *fp32 " L4 "\n" LOAD("fp32", L4),
-      1, true, true, true },
+      1, "cau" },
     { "one_address_for_all", "%x: *fp32 {divisor=16}",
-      "%a = splat %x : (128) *fp32 " L4 "\n" LOAD("fp32", L4), 1, true, true, true },
+      "%a = splat %x : (128) *fp32 " L4 "\n" LOAD("fp32", L4), 1, "cau" },
     { "runtime_stride_is_checked_at_run_time", "%x: *fp32 {divisor=16}, %n: i32",
       "%r = arange 0, 128 : (128) i32 " L4 "\n%o = splat %n : (128) i32 " L4 "\n"
       "%i = mul %r, %o : (128) i32 " L4 "\n%s = splat %x : (128) *fp32 " L4 "\n"
       "%a = ptr_add %s, %i : (128) *fp32 " L4 "\n" LOAD("fp32", L4),
-      4, false, false, true },
+      4, "u" },
     { "down_the_columns", "%x: *fp32 {divisor=16}, %n: i32 {divisor=16}",
       "%r = arange 0, 8 : (8) i32 @[reg=[1,2];lane=[4,0,0,0,0];warp=[]]\n"
       "%re = expand_dims %r {axis=1} : (8, 1) i32 @[reg=[1,2];lane=[4,0,0,0,0];warp=[]]\n"
@@ -63,7 +74,7 @@ static const AccessCase cases[] = {
       "%cn = mul %cb, %ns : (8, 16) i32 " LC "\n%s = splat %x : (8, 16) *fp32 " LC "\n"
       "%b = ptr_add %s, %cn : (8, 16) *fp32 " LC "\n%a = ptr_add %b, %rb : (8, 16) *fp32 " LC "\n"
       "%v = load %a : (8, 16) fp32 " LC "\n",
-      4, true, true, true },
+      4, "cau" },
 };
 
 static void check_access(void **state)
@@ -80,8 +91,10 @@ static void check_access(void **state)
     layout_ir_run(&c, fn, "access");
     layout_ir_collect(fn->body, IR_LOAD, found, 8, &count);
     const IrMem *mem = &found[count - 1]->attr.mem;
-    if (mem->vec != t->vec || mem->contiguous != t->contiguous || mem->aligned != t->aligned ||
-        mem->mask_uniform != t->mask_uniform)
+    char facts[6] = "";
+    snprintf(facts, sizeof facts, "%s%s%s%s%s", mem->contiguous ? "c" : "", mem->aligned ? "a" : "",
+             mem->mask_uniform ? "u" : "", mem->aligned_alike ? "l" : "", mem->mask_falls ? "f" : "");
+    if (mem->vec != t->vec || strcmp(facts, t->facts) != 0)
         fail_msg("%s", layout_ir_print(&c, fn));
     ir_case_free(&c.ir);
 }

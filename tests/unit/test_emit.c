@@ -346,6 +346,14 @@ static const TextCase text_cases[] = {
       "%r = for %z, %n, %one, %z : i32 (%i: i32, %a: i32) {\n%b = atomic_rmw %p, %a "
       "{kind=add, order=relaxed, scope=cta} : i32\nyield %b\n}\nstore %p, %r\n",
       "for (int i = 0; i < 9; i++) {" },
+    { "loads_of_a_loop_have_a_path_without_masks",
+      "%z = const 0 : i32\n%k = const 128 : i32\n%n = load %p : i32\n%zb = const 0 : (128) i32\n"
+      "%i = arange 0, 128 : (128) i32\n%s = splat %p : (128) *i32\n%ns = splat %n : (128) i32\n"
+      "%r = for %z, %n, %k, %zb : (128) i32 (%b: i32, %a: (128) i32) {\n"
+      "%bs = splat %b : (128) i32\n%o = add %bs, %i : (128) i32\n%m = lt %o, %ns : (128) i1\n"
+      "%q = ptr_add %s, %o : (128) *i32\n%v = load %q, mask=%m : (128) i32\n"
+      "%t = add %a, %v : (128) i32\nyield %t\n}\nstore %s, %r\n",
+      "nt_load_checked<4, NT_CONSECUTIVE | NT_ALIKE | NT_WHOLE, 4>(v, q, m);" },
     { "cache_operators", "%v = load %p {cache=cg} : i32\nstore %p, %v {evict=first}\n",
       "NT_DEFINE_LOAD(nt_load_cg, \"ld.global.cg\")\n" },
     { "eviction_priorities", "%v = load %p : i32\nstore %p, %v {evict=first}\n",

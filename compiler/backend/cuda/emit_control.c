@@ -118,9 +118,11 @@ bool cuda_emit_for(Emit *e, const IrOp *op)
     cuda_set_place(e, body->args[0], PLACE_SAME, counter);
     emit_for_head(e, op, counter);
     e->body.indent++;
+    e->loops++;
     if (!cuda_emit_ops(e, body))
         return false;
     emit_yield(e, body->last, op, names);
+    e->loops--;
     e->body.indent--;
     cuda_line(e, "}");
     return true;
@@ -135,6 +137,7 @@ bool cuda_emit_while(Emit *e, const IrOp *op)
     bind_args(e, op, body, 0);
     cuda_line(e, "for (;;) {");
     e->body.indent++;
+    e->loops++;
     if (!cuda_emit_ops(e, cond))
         return false;
     cuda_line(e, "if (!(%s))", cuda_ref(e, cond->last->args[0], "0"));
@@ -142,6 +145,7 @@ bool cuda_emit_while(Emit *e, const IrOp *op)
     if (!cuda_emit_ops(e, body))
         return false;
     emit_yield(e, body->last, op, names);
+    e->loops--;
     e->body.indent--;
     cuda_line(e, "}");
     return true;

@@ -53,6 +53,7 @@ typedef struct Emit {
     VEC(const char *) access;  // lines that define access functions
     uint32_t needs;            // EmitNeed bits
     bool wants_tid;
+    unsigned loops;        // loops of the kernel around the operation at hand
     const SourceFile
         *file;  // source line of the operation at hand; not shown until it emits a line
     uint32_t line;

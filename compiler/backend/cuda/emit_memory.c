@@ -15,12 +15,13 @@ typedef struct Access {
     const char *function;           // of the prelude
     unsigned slots, vec;
     unsigned unproved;   // NT_... facts that must be tested
+    unsigned helpful;    // ... that make tests shorter
     unsigned step;       // slots that one call moves: all when it tests for all
     const char *stored;  // stores: ", 1" when each slot has data of its own, ", 0" when one group
                          // serves all
 } Access;
 
-enum { CONSECUTIVE = 1, ALIGNED = 2, UNIFORM = 4, ALL_FACTS = 7 };
+enum { CONSECUTIVE = 1, ALIGNED = 2, UNIFORM = 4, ALIKE = 8, FALLING = 16, WHOLE = 32 };
 
 /// Defines the access function for these modifiers, once, and gives its name.
 static const char *access_function(Emit *e, const char *verb, const char *macro, const char *ptx,
@@ -62,6 +63,7 @@ static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned
 {
     const IrMem *mem = &op->attr.mem;
     Access x = { .pointer = op->args[0], .mask = mask, .layout = op->args[0]->layout };
+    const bool is_array_mask = mask && cuda_place(e, mask).kind == PLACE_ARRAY;
     x.slots = cuda_slots(op->args[0]);
     x.stored = "";
     x.vec = mem->vec ? mem->vec : 1;
@@ -71,23 +73,39 @@ static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned
         x.vec = 1;
     if (x.vec > 1) {
         x.unproved = (mem->contiguous ? 0 : CONSECUTIVE) | (mem->aligned ? 0 : ALIGNED);
-        if (mask && !mem->mask_uniform && cuda_place(e, mask).kind == PLACE_ARRAY)
+        if (is_array_mask && !mem->mask_uniform)
             x.unproved |= UNIFORM;
     }
-    x.step = x.unproved ? x.slots : x.vec;
+    // In a loop nearly all iterations load everything: without masks the loads go out together.
+    const bool whole = op->code == IR_LOAD && e->loops > 0 && x.slots > 1 && is_array_mask &&
+                       mem->mask_falls && cuda_place(e, x.pointer).kind == PLACE_ARRAY;
+    if (whole)
+        x.helpful = WHOLE;
+    else if (x.unproved & UNIFORM && mem->mask_falls)
+        x.helpful = FALLING;
+    if (x.unproved & ALIGNED && mem->aligned_alike)
+        x.helpful |= ALIKE;
+    x.step = x.unproved || whole ? x.slots : x.vec;
     return x;
+}
+
+static bool is_checked(const Access *x)
+{
+    return x->unproved || x->helpful & WHOLE;
 }
 
 /// "<4>" or "<4, NT_CONSECUTIVE | NT_UNIFORM, 16": the elements at once, what is proved, and how
 /// many of them one call moves.
 static const char *template_args(Emit *e, const Access *x)
 {
-    static const char *const names[] = { "NT_CONSECUTIVE", "NT_ALIGNED", "NT_UNIFORM" };
-    const char *known = "";
-    if (!x->unproved)
+    static const char *const names[] = { "NT_CONSECUTIVE", "NT_ALIGNED", "NT_UNIFORM",
+                                         "NT_ALIKE",       "NT_FALLING", "NT_WHOLE" };
+    const char *known = x->unproved ? "" : "NT_PROVED";
+    const unsigned facts = x->helpful | (~x->unproved & (x->mask ? 7u : 3u));
+    if (!is_checked(x))
         return cuda_text(e, "<%u>", x->vec);
-    for (unsigned k = 0; k < 3; k++)
-        if (!(x->unproved >> k & 1) && (k < 2 || x->mask))
+    for (unsigned k = x->unproved ? 0 : 3; k < sizeof names / sizeof *names; k++)
+        if (facts >> k & 1)
             known = cuda_text(e, "%s%s%s", known, *known ? " | " : "", names[k]);
     return cuda_text(e, "<%u, %s, %u%s>", x->vec, *known ? known : "0", x->step, x->stored);
 }
@@ -100,7 +118,7 @@ static void emit_access(Emit *e, const Access *x, const char *data, const char *
     const char *pointer = cuda_ref(e, x->pointer, slot),
                *mask = x->mask ? cuda_ref(e, x->mask, slot) : NULL;
     const char *guard = condition ? cuda_text(e, "if (%s) ", condition) : "";
-    if (x->unproved) {
+    if (is_checked(x)) {
         pointer = cuda_address(e, cuda_place(e, x->pointer).text, x->slots, slot);
         if (mask && cuda_place(e, x->mask).kind == PLACE_ARRAY) {
             mask = cuda_address(e, cuda_place(e, x->mask).text, x->slots, slot);
@@ -110,7 +128,7 @@ static void emit_access(Emit *e, const Access *x, const char *data, const char *
             mask = NULL;
         }
     }
-    cuda_line(e, "%s%s%s%s(%s, %s%s%s);", guard, x->function, x->unproved ? "_checked" : "",
+    cuda_line(e, "%s%s%s%s(%s, %s%s%s);", guard, x->function, is_checked(x) ? "_checked" : "",
               template_args(e, x), is_load ? data : pointer, is_load ? pointer : data,
               mask ? ", " : "", mask ? mask : "");
 }

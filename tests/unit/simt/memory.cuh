@@ -3,7 +3,10 @@
 #define NT_MEMORY_CUH
 #include "newt/base.cuh"
 
-enum { NT_CONSECUTIVE = 1, NT_ALIGNED = 2, NT_UNIFORM = 4 };
+enum {
+    NT_CONSECUTIVE = 1, NT_ALIGNED = 2, NT_UNIFORM = 4, NT_ALIKE = 8, NT_FALLING = 16, NT_WHOLE = 32,
+    NT_PROVED = NT_CONSECUTIVE | NT_ALIGNED | NT_UNIFORM
+};
 
 static void simt_move(void *to, const void *from, const void *global, size_t bytes)
 {
@@ -17,15 +20,18 @@ static void simt_move(void *to, const void *from, const void *global, size_t byt
 // Whether all groups of N are wide. Facts that the compiler claims to have proved are checked here.
 template <int N, int KNOWN, int SLOTS, class T> static bool simt_is_wide(const T *const *at, const bool *mask)
 {
-    bool consecutive = true, uniform = true, aligned = true;
+    bool consecutive = true, uniform = true, aligned = true, alike = true, falling = true;
     for (int i = 0; i < SLOTS; i++) {
         const int g = i / N * N;
         aligned = aligned && (uintptr_t)at[g] % (N * sizeof(T)) == 0;
         consecutive = consecutive && at[i] == at[g] + (i - g);
         uniform = uniform && (!mask || mask[i] == mask[g]);
+        alike = alike && ((uintptr_t)at[g] - (uintptr_t)at[0]) % (N * sizeof(T)) == 0;
+        falling = falling && (!mask || ((!mask[i] || mask[g]) && (!mask[SLOTS - 1] || mask[i])));
     }
     if (((KNOWN & NT_CONSECUTIVE) && !consecutive) || ((KNOWN & NT_ALIGNED) && !aligned) ||
-        ((KNOWN & NT_UNIFORM) && !uniform)) {
+        ((KNOWN & NT_UNIFORM) && !uniform) || ((KNOWN & NT_ALIKE) && !alike) ||
+        ((KNOWN & (NT_FALLING | NT_WHOLE)) && !falling)) {
         printf("an access is not what was proved\n");
         exit(1);
     }

@@ -6,19 +6,24 @@
 // name_checked<N, KNOWN, SLOTS>(to, from, mask) moves SLOTS elements with an address and a mask each: as wide
 // accesses of N where in every group the addresses are consecutive and aligned and the masks equal,
 // one by one where not. One decision for all of them, so that a thread's loads go out together.
-// KNOWN (NT_CONSECUTIVE ...) names what need not be tested because it was proved.
+// KNOWN (NT_CONSECUTIVE ...) names what need not be tested because it was proved; NT_ALIKE says that all
+// groups are aligned if the first is, NT_FALLING that no element is masked in behind one masked out.
+// NT_WHOLE (loads) asks for a path without masks, for threads that load all: what a loop mostly takes.
 #ifndef NT_MEMORY_CUH
 #define NT_MEMORY_CUH
 #include "newt/access.cuh"
 
-enum { NT_CONSECUTIVE = 1, NT_ALIGNED = 2, NT_UNIFORM = 4 };
+enum {
+    NT_CONSECUTIVE = 1, NT_ALIGNED = 2, NT_UNIFORM = 4, NT_ALIKE = 8, NT_FALLING = 16, NT_WHOLE = 32,
+    NT_PROVED = NT_CONSECUTIVE | NT_ALIGNED | NT_UNIFORM
+};
 
 template <int N, int KNOWN, int SLOTS, class T> NT_DEV bool nt_all_wide(const T *const *at)
 {
     bool wide = true;
     NT_UNROLL for (int g = 0; g < SLOTS; g += N) {
         const unsigned long long first = (unsigned long long)at[g];
-        if (!(KNOWN & NT_ALIGNED))
+        if (!(KNOWN & NT_ALIGNED) && !(KNOWN & NT_ALIKE && g > 0))
             wide &= first % (N * sizeof(T)) == 0;
         if (!(KNOWN & NT_CONSECUTIVE)) {
             NT_UNROLL for (int i = 1; i < N; i++)
@@ -33,23 +38,33 @@ template <int N, int KNOWN, int SLOTS> NT_DEV bool nt_all_uniform(const bool *ma
     bool uniform = true;
     if (!(KNOWN & NT_UNIFORM)) {
         NT_UNROLL for (int g = 0; g < SLOTS; g += N) {
-            NT_UNROLL for (int i = 1; i < N; i++)
+            NT_UNROLL for (int i = KNOWN & NT_FALLING ? N - 1 : 1; i < N; i++)
                 uniform &= mask[g + i] == mask[g];
         }
     }
     return uniform;
 }
 
+// Whether the first path of a checked load is taken: wide, and without masks for NT_WHOLE.
+template <int N, int KNOWN, int SLOTS, class T> NT_DEV bool nt_is_wide(const T *const *at, const bool *mask)
+{
+    if constexpr (KNOWN & NT_WHOLE)
+        return nt_all_wide<N, KNOWN, SLOTS>(at) & mask[SLOTS - 1];
+    else
+        return nt_all_wide<N, KNOWN, SLOTS>(at) & nt_all_uniform<N, KNOWN, SLOTS>(mask);
+}
+
 #define NT_DEFINE_LOAD_CHECKED(NAME) \
     template <int N, int KNOWN, int SLOTS, class T, class P> \
     NT_DEV void NAME##_checked(T *to, P *const *from, const bool *mask) \
     { \
-        if (nt_all_wide<N, KNOWN, SLOTS, T>(from) & nt_all_uniform<N, KNOWN, SLOTS>(mask)) { \
+        constexpr int narrow = (KNOWN & NT_PROVED) == NT_PROVED ? N : 1; \
+        if (nt_is_wide<N, KNOWN, SLOTS, T>(from, mask)) { \
             NT_UNROLL for (int i = 0; i < SLOTS; i += N) \
-                NAME<N>(to + i, from[i], mask[i]); \
+                NAME<N>(to + i, from[i], KNOWN & NT_WHOLE || mask[i]); \
         } else { \
-            NT_UNROLL for (int i = 0; i < SLOTS; i++) \
-                NAME<1>(to + i, from[i], mask[i]); \
+            NT_UNROLL for (int i = 0; i < SLOTS; i += narrow) \
+                NAME<narrow>(to + i, from[i], mask[i]); \
         } \
     } \
     template <int N, int KNOWN, int SLOTS, class T, class P> NT_DEV void NAME##_checked(T *to, P *const *from) \
