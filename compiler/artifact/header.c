@@ -6,24 +6,34 @@
 #include <ctype.h>
 #include <string.h>
 
+/// "vadd.h" -> VADD_NEWT_H: headers of one module under two names can be included together.
 static void header_guard(const Artifact *art, Buf *out)
 {
-    for (const char *p = art->stem; *p; p++)
-        buf_putc(out, isalnum((unsigned char)*p) ? (char)toupper((unsigned char)*p) : '_');
+    const char *end = strrchr(art->header_name, '.');
+    size_t len = end ? (size_t)(end - art->header_name) : strlen(art->header_name);
+    if (isdigit((unsigned char)art->header_name[0]))
+        buf_puts(out, "NEWT_");
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)art->header_name[i];
+        buf_putc(out, isalnum(c) ? (char)toupper(c) : '_');
+    }
     buf_puts(out, "_NEWT_H");
 }
 
-/// The docstring as comment lines; "*/" cannot occur in `///` comments, a backslash at the end of a
-/// line could continue it, so a space follows it.
+/// The docstring as comment lines. A backslash at the end of a line would continue the comment, so a full stop follows it.
 static void header_doc(const ArtifactKernel *k, Buf *out)
 {
     const char *p = k->doc ? k->doc : "";
     bool first = true;
     while (*p) {
         size_t len = strcspn(p, "\n");
-        buf_printf(out, "///%s%.*s", len ? " " : "", (int)len, p);
+        buf_puts(out, len ? "/// " : "///");
+        for (size_t i = 0; i < len; i++) {
+            bool trigraph = i > 0 && p[i] == '?' && p[i - 1] == '?';  // of C11: "??/" is a backslash
+            buf_printf(out, trigraph ? " %c" : "%c", p[i]);
+        }
         if (len && p[len - 1] == '\\')
-            buf_puts(out, " ");
+            buf_putc(out, '.');
         buf_printf(out, first ? "  (%s)\n" : "\n", k->location);
         first = false;
         p += len + (p[len] == '\n');
@@ -152,7 +162,13 @@ static void header_namespace(const Artifact *art, Buf *out)
 {
     if (!art->cxx_namespace)
         return;
-    buf_printf(out, "#ifdef __cplusplus\nnamespace %s {\n", art->cxx_namespace);
+    unsigned depth = 0;
+    buf_puts(out, "#ifdef __cplusplus\n");
+    for (const char *at = art->cxx_namespace; *at; depth++) {  // a::b in one go needs C++17
+        size_t len = strcspn(at, ":");
+        buf_printf(out, "namespace %.*s {\n", (int)len, at);
+        at += len + strspn(at + len, ":");
+    }
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         const ArtifactKernel *k = &art->kernels[i];
         size_t start = out->len;
@@ -165,7 +181,9 @@ static void header_namespace(const Artifact *art, Buf *out)
             buf_printf(out, ", %s", k->params[p].c_name);
         buf_puts(out, ");\n}\n");
     }
-    buf_puts(out, "}\n#endif\n\n");
+    for (; depth; depth--)
+        buf_puts(out, "}\n");
+    buf_puts(out, "#endif\n\n");
 }
 
 static bool header_needs_bool(const Artifact *art)

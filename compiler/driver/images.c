@@ -2,6 +2,9 @@
 #include "driver/images.h"
 #include "backend/cuda/cache.h"
 #include "driver/crash.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +24,22 @@ static void images_say(const Options *opt, const char *name, bool cached)
 {
     if (opt->verbose)
         fprintf(stderr, "newtc: %s %s\n", cached ? "from the cache:" : "compiling", name);
+}
+
+/// NVRTC puts the current folder before the paths of line information, and the time of a file that it finds there: with
+/// -ffile-prefix-map neither may get into an image, so it runs where no source is.
+static void images_run(Arena *a, const Options *opt, const Nvrtc *nvrtc, const CudaRequest *requests, CudaImage *images,
+                       size_t count)
+{
+    int here = opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    bool moved = here >= 0 && chdir("/") == 0;
+    cuda_compile_all(nvrtc, a, requests, images, count, images_threads(opt));
+    if (moved && fchdir(here) != 0) {
+        fprintf(stderr, "newtc: error: cannot return to the current folder: %s\n", strerror(errno));
+        exit(2);
+    }
+    if (here >= 0)
+        close(here);
 }
 
 void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs, uint32_t count)
@@ -54,7 +73,7 @@ void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs,
         requests[i] = wanted.at[i].job->requests[wanted.at[i].index];
     crash_stage(jobs[0].path, "NVRTC");
     if (wanted.len)
-        cuda_compile_all(nvrtc, a, requests, images, wanted.len, images_threads(opt));
+        images_run(a, opt, nvrtc, requests, images, wanted.len);
     for (uint32_t i = 0; i < wanted.len; i++) {
         wanted.at[i].job->images[wanted.at[i].index] = images[i];
         cache_store(&cache, nvrtc, &requests[i], &images[i]);

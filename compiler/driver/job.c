@@ -4,6 +4,7 @@
 #include "backend/hostc/hostc.h"
 #include "front/parse.h"
 #include "driver/crash.h"
+#include "driver/place.h"
 #include "layout/layout.h"
 #include "passes/pass.h"
 #include "support/sha256.h"
@@ -286,6 +287,7 @@ bool job_collect(Job *job)
         return true;
     uint32_t n = job->archs->gpu.len;
     bool also_ptx = (job->emit & EMIT_PTX) != 0;
+    const char *folder = job->opt->debug && !job->opt->prefix_map.len ? place_of_work(&job->arena) : NULL;
     job->requests = ARENA_NEW_N(&job->arena, CudaRequest, (size_t)job->units.len * n);
     job->images = ARENA_NEW_N(&job->arena, CudaImage, (size_t)job->units.len * n);
     for (uint32_t r = 0; r < job->units.len * n; r++)
@@ -301,6 +303,7 @@ bool job_collect(Job *job)
                 .target = arch->target,
                 .ptx = arch->ptx || also_ptx,
                 .line_info = job->opt->debug,
+                .folder = folder,
                 .unoptimised = job->opt->opt_level == 0,
                 .nvrtc_options = job_extra(job, &job->opt->xnvrtc),
                 .ptxas_options = job_extra(job, &job->opt->xptxas)

@@ -45,6 +45,35 @@ static bool check_output(Arena *a, const Options *opt)
     return opt->inputs.len < 2 || check_stems(a, opt);
 }
 
+/// A word of C; with `colons` also several, joined by ::.
+static bool check_is_name(const char *text, bool colons)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    bool begins = true;
+    for (; *text; text++) {
+        if (colons && !begins && strncmp(text, "::", 2) == 0) {
+            begins = true;
+            text++;
+        } else if (strchr(letters, *text) || (!begins && *text >= '0' && *text <= '9')) {
+            begins = false;
+        } else {
+            return false;
+        }
+    }
+    return !begins;
+}
+
+static bool check_names(const Options *opt)
+{
+    if (opt->prefix && !check_is_name(opt->prefix, false))
+        return check_fail("--prefix is '%s'; it takes what may begin a C name", opt->prefix);
+    if (opt->export_macro && !check_is_name(opt->export_macro, false))
+        return check_fail("--export-macro is '%s'; it takes a C name", opt->export_macro);
+    if (opt->cxx_namespace && !check_is_name(opt->cxx_namespace, true))
+        return check_fail("--namespace is '%s'; it takes a C++ name as a or a::b", opt->cxx_namespace);
+    return true;
+}
+
 static bool check_numbers(const Options *opt)
 {
     if (opt->num_warps && (opt->num_warps > 32 || (opt->num_warps & (opt->num_warps - 1))))
@@ -121,5 +150,5 @@ bool options_check(Arena *a, const Options *opt)
         return check_fail("no input file; newtc --help shows how to call it");
     if (opt->emit & EMIT_NEWT)
         return check_fail("--emit=newt prints tile kernels, which this version does not compile yet");
-    return check_output(a, opt) && check_pass(a, opt) && check_numbers(opt) && check_warnings(a, opt);
+    return check_output(a, opt) && check_pass(a, opt) && check_names(opt) && check_numbers(opt) && check_warnings(a, opt);
 }

@@ -224,6 +224,8 @@ static const char *const *outputs_cc(Job *job, const char *dir, const char *sour
         VEC_PUSH(a, &argv, "-g");
     options_split(a, flags ? flags : "", &argv);
     VEC_PUSH(a, &argv, arena_printf(a, "-ffile-prefix-map=%s=.", dir));
+    for (uint32_t i = 0; i < job->opt->prefix_map.len; i++)
+        VEC_PUSH(a, &argv, arena_printf(a, "-ffile-prefix-map=%s", job->opt->prefix_map.at[i]));
     if (headers)
         VEC_PUSH(a, &argv, arena_printf(a, "-I%s", headers));
     const char *const last[] = { "-c", source, "-o", object, NULL };

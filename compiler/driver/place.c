@@ -18,6 +18,17 @@ const char *place_of_program(Arena *a)
     return NULL;
 }
 
+const char *place_of_work(Arena *a)
+{
+    enum { MOST = 1 << 16 };
+    for (size_t size = 256; size <= MOST; size *= 2) {
+        char *path = arena_alloc(a, size, 1);
+        if (getcwd(path, size))
+            return path;
+    }
+    return NULL;
+}
+
 const char *place_of_headers(Arena *a)
 {
     const char *program = place_of_program(a);

@@ -5,6 +5,8 @@
 
 /// The path of the running program, links followed; NULL where the system does not tell.
 const char *place_of_program(Arena *a);
+/// The current folder; NULL when it cannot be told.
+const char *place_of_work(Arena *a);
 /// The folder that holds newt/newt.h: beside the program, as it was installed or built. NULL: it is not there.
 const char *place_of_headers(Arena *a);
 

@@ -17,6 +17,9 @@ bad prefix map      | 2 | -ffile-prefix-map=a good.newt     | err expected OLD=N
 bad embed           | 2 | --embed=zip good.newt             | err expected words or incbin
 unknown arch        | 2 | --arch=sm_81 good.newt            | err unknown architecture 'sm_81' ; err help: did you mean 'sm_80'\?
 three warps         | 2 | --num-warps=3 good.newt           | err --num-warps is 3; it takes 1, 2, 4, 8, 16 or 32
+bad prefix          | 2 | --prefix=1-x good.newt            | err --prefix is '1-x'
+bad namespace       | 2 | --namespace=a:b good.newt         | err --namespace is 'a:b'
+bad macro           | 2 | --export-macro='a b' good.newt    | err --export-macro is 'a b'
 nine stages         | 2 | --num-stages=9 good.newt          | err --num-stages is 9
 tile layer          | 2 | -E good.newt                      | err --emit=newt prints tile kernels, which this version does not
 unknown pass        | 2 | --emit=ir-after:foo good.newt     | err there is no pass 'foo'; the passes, in order: fold

@@ -72,6 +72,7 @@ static const char *entry_path(const CudaCache *c, const Nvrtc *n, const CudaRequ
     hash_text(&sha, (const char *)numbers, sizeof numbers);
     hash_text(&sha, r->target->name, strlen(r->target->name));
     hash_text(&sha, r->name, strlen(r->name));  // it is in the log, and with line_info in the image
+    hash_text(&sha, r->folder ? r->folder : "", r->folder ? strlen(r->folder) : 0);
     hash_text(&sha, r->source, strlen(r->source));
     hash_list(&sha, r->nvrtc_options);
     hash_list(&sha, r->ptxas_options);

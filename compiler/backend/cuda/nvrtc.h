@@ -44,7 +44,8 @@ typedef struct CudaRequest {
     const char *source;
     const Target *target;
     bool ptx;          ///< PTX for the target's virtual architecture, not a cubin
-    bool line_info;    ///< -lineinfo
+    bool line_info;    ///< -lineinfo: paths get into the image, relative ones behind `folder`
+    const char *folder;  ///< with line_info: the current folder, for the cache; or NULL
     bool unoptimised;  ///< ptxas -O0
     const char *const *nvrtc_options,
         *const *ptxas_options;  ///< -Xnvrtc, -Xptxas; NULL-terminated, or NULL
