@@ -150,6 +150,8 @@ static void print_attrs(Buf *out, const IrOp *op)
     if (op->smem >= 0) {
         attr(&l, "smem=%" PRId32, op->smem);
         attr(&l, "smem_bytes=%" PRIu32, op->smem_bytes);
+        if (op->smem_turn)
+            attr(&l, "smem_turn=%" PRIu32, op->smem_turn);
     }
     if (l.open)
         buf_putc(out, '}');

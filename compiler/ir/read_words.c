@@ -423,6 +423,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
     }
     out[n++] = (Field)INT("smem", d->smem, INT32_MAX);
     out[n++] = (Field)INT("smem_bytes", d->smem_bytes, INT32_MAX);
+    out[n++] = (Field)INT("smem_turn", d->smem_turn, INT32_MAX);
     return n;
 }
 

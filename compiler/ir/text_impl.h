@@ -50,7 +50,7 @@ typedef struct IrDraft {
     IrAttr attr;
     uint32_t perm_count;
     int32_t smem;
-    uint32_t smem_bytes;
+    uint32_t smem_bytes, smem_turn;
 } IrDraft;
 
 /* ---- read_words.c ---- */

@@ -153,6 +153,7 @@ IrOp *ir_clone(IrBuilder *b, const IrOp *op, IrValue **map)
     copy->attr = op->attr;
     copy->smem = op->smem;
     copy->smem_bytes = op->smem_bytes;
+    copy->smem_turn = op->smem_turn;
     copy->resultc = op->resultc;
     copy->results = ARENA_NEW_N(b->fn->arena, IrValue *, op->resultc);
     for (uint32_t i = 0; i < op->resultc; i++) {

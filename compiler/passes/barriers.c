@@ -2,9 +2,10 @@
 ///
 /// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first
 /// writes it, then synchronises all threads exactly once, then reads it; that barrier is inside the
-/// operation and none follows it. An atomic touches global memory before that barrier. A scalar
-/// store or atomic is done by thread 0, a block's elements by their owners; loads are done by every
-/// thread that holds the element, replicas included. Everything else is ordered here:
+/// operation and none follows it. With smem_turn, each execution uses the other half. An atomic or a
+/// load with scratch touches global memory before that barrier. A scalar store or atomic is done by
+/// thread 0, a block's elements by their owners; loads are done by every thread that holds the
+/// element, replicas included, but those with scratch by owners. Everything else is ordered here:
 ///
 ///     shared    scratch is written only when nobody can still be reading what overlaps it
 ///     global    accesses of one program through one pointer parameter take effect in program
@@ -61,8 +62,11 @@ static bool acquires(const Barriers *b, const IrOp *op)
            (op->attr.atomic.order == ORDER_ACQUIRE || op->attr.atomic.order == ORDER_ACQ_REL);
 }
 
+/// Pending reads of an operation's scratch are of its last execution, so turns keep it clear of itself.
 static bool overlaps(const IrOp *a, const IrOp *b)
 {
+    if (a == b && a->smem_turn > 0)
+        return false;
     return a->smem < b->smem + (int64_t)b->smem_bytes && b->smem < a->smem + (int64_t)a->smem_bytes;
 }
 
@@ -76,11 +80,16 @@ static bool commute(const IrOp *a, const IrOp *b)
            a->smem_bytes == 0 && b->smem_bytes == 0;
 }
 
+static bool loads_copies(const IrOp *op)
+{
+    return op->code == IR_LOAD && op->smem_bytes == 0;
+}
+
 /// For accesses with the same addresses element by element: whether one thread does both.
 static bool same_thread(const IrOp *a, const IrOp *b)
 {
     const Layout *x = a->args[0]->layout, *y = b->args[0]->layout;
-    const bool loads = a->code == IR_LOAD || b->code == IR_LOAD;
+    const bool loads = loads_copies(a) || loads_copies(b);
     if (x == NULL || y == NULL)
         return x == y && !loads;  // scalars are loaded by all threads, stored by one
     if (loads && (layout_replicated_threads(x) != 0 || layout_replicated_threads(y) != 0))

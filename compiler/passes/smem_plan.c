@@ -5,11 +5,13 @@
 ///     CONVERT          of kind SHARED: the whole block
 ///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
 ///                      element number
+///     LOAD             that is volatile and of which several threads hold an element: likewise
 ///
 /// Scratch is live only within its operation, so everything could lie at offset 0; but then each
 /// operation would have to wait for the readers of the one before. Small scratch therefore keeps
 /// clear of its neighbours in execution order (the one before, and the first of each loop around,
-/// which comes next at the loop's end): the barrier inside each operation then orders all.
+/// which comes next at the loop's end): the barrier inside each operation then orders all. An
+/// operation alone in its loop is its own neighbour: it gets two places and takes turns.
 #include "layout/layout.h"
 #include "passes/pass.h"
 #include "target/target.h"
@@ -25,6 +27,7 @@ typedef struct Plan {
     const uint32_t *uses;
     const IrOp *last;          ///< the scratch user before, in program order
     VEC(const IrOp *) firsts;  ///< first scratch user of each loop around; NULL: none yet
+    bool alone;                ///< the loop around has one scratch user
     bool ok;
 } Plan;
 
@@ -55,13 +58,20 @@ static uint32_t convert_bytes(const Plan *p, const IrOp *op)
     return plan->kind == CONVERT_SHARED ? plan->bytes : 0;
 }
 
-static uint32_t atomic_bytes(const Plan *p, const IrOp *op)
+/// For a result that one thread gets and others use too.
+static uint32_t shared_result_bytes(const Plan *p, const IrOp *op)
 {
-    const IrValue *old = op->results[0];
-    const bool all_own = old->layout != NULL && layout_replicated_threads(old->layout) == 0;
-    if (p->uses[old->id] == 0 || all_own)
+    const IrValue *v = op->results[0];
+    const bool all_own = v->layout != NULL && layout_replicated_threads(v->layout) == 0;
+    if (p->uses[v->id] == 0 || all_own)
         return 0;
-    return old->type->numel * type_elem_bytes(old->type);
+    return v->type->numel * type_elem_bytes(v->type);
+}
+
+/// True when a second look at memory may give another value, and replicas must not differ.
+static bool looks_again(const IrOp *op)
+{
+    return op->attr.mem.is_volatile || op->attr.mem.cache == CACHE_CV;
 }
 
 static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
@@ -70,7 +80,8 @@ static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
     case IR_REDUCE: return reduce_bytes(p, op);
     case IR_CONVERT: return convert_bytes(p, op);
     case IR_ATOMIC_RMW:
-    case IR_ATOMIC_CAS: return atomic_bytes(p, op);
+    case IR_ATOMIC_CAS: return shared_result_bytes(p, op);
+    case IR_LOAD: return looks_again(op) ? shared_result_bytes(p, op) : 0;
     default: return 0;
     }
 }
@@ -89,9 +100,25 @@ static const IrOp *touched(const Plan *p, uint32_t at, uint32_t bytes)
     return NULL;
 }
 
+/// How many operations of a block, at most 2, have scratch.
+static uint32_t count_users(const Plan *p, const IrBlock *b)
+{
+    uint32_t count = 0;
+    for (const IrOp *op = b->first; op != NULL && count < 2; op = op->next) {
+        count += scratch_bytes(p, op) > 0;
+        for (uint32_t r = 0; r < op->regionc; r++)
+            count += count_users(p, op->regions[r]);
+    }
+    return count < 2 ? count : 2;
+}
+
 static void place(Plan *p, IrOp *op, uint32_t bytes)
 {
     uint32_t at = 0;
+    if (p->alone && bytes <= SMALL_BYTES / 2) {
+        op->smem_turn = round_up(bytes);
+        bytes += op->smem_turn;
+    }
     for (const IrOp *other; (other = touched(p, at, bytes)) != NULL;)
         at = round_up((uint32_t)other->smem + other->smem_bytes);
     op->smem = (int32_t)at;
@@ -115,12 +142,18 @@ static void place(Plan *p, IrOp *op, uint32_t bytes)
 static void plan_block(Plan *p, IrBlock *b)
 {
     for (IrOp *op = b->first; op != NULL; op = op->next) {
-        const bool is_loop = op->code == IR_FOR || op->code == IR_WHILE;
-        if (is_loop)
+        const bool is_loop = op->code == IR_FOR || op->code == IR_WHILE, alone = p->alone;
+        if (is_loop) {
+            uint32_t users = 0;
+            for (uint32_t r = 0; r < op->regionc; r++)
+                users += count_users(p, op->regions[r]);
+            p->alone = users == 1;
             VEC_PUSH(p->cx->arena, &p->firsts, NULL);
+        }
         for (uint32_t r = 0; r < op->regionc; r++)
             plan_block(p, op->regions[r]);
         p->firsts.len -= is_loop;
+        p->alone = alone;
         const uint32_t bytes = scratch_bytes(p, op);
         if (bytes > 0)
             place(p, op, bytes);

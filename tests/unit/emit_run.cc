@@ -200,6 +200,18 @@ template <class K> static void check_casts(K kernel, unsigned threads)
     expect("cdiv", 12, d[12], (-2147483647LL) / 12);
 }
 
+template <class K> static void check_turns(K kernel, unsigned threads)
+{
+    alignas(16) static float x[5 * 256], s[5];
+    int c = 2;
+    for (int i = 0; i < 5 * 256; i++)
+        x[i] = (float)(i / 256 + i % 256);
+    launch(threads, 0, kernel, x, s, &c, 5);
+    for (unsigned i = 0; i < 5; i++)
+        expect("sum in its turn", i, s[i], 256.0 * i + 255 * 128);
+    expect("counted until it was seen", 0, c, 5);
+}
+
 #define RUN(K) \
     check_##K(K##_w1::K, 32); \
     check_##K(K##_w2::K, 64); \
@@ -216,6 +228,7 @@ int main()
     RUN(neighbours);
     RUN(order);
     RUN(casts);
+    RUN(turns);
     printf("%d faults\n", faults);
     return faults != 0;
 }

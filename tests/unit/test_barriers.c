@@ -23,6 +23,8 @@
 #define ONES(L) "%one = const 1.0 : (512) fp32 " L "\n"
 #define REDUCE(NAME, OF, SMEM)                                       \
     "%" NAME " = reduce " OF " {kind=sum, axis=0, smem=" SMEM ", smem_bytes=16} : fp32\n"
+#define REDUCE_TURNS(NAME, OF, SMEM)                                 \
+    "%" NAME " = reduce " OF " {kind=sum, axis=0, smem=" SMEM ", smem_bytes=32, smem_turn=16} : fp32\n"
 #define LOOP "%zero = const 0 : i32\n%step = const 512 : i32\n"
 
 typedef struct BarrierCase {
@@ -92,6 +94,15 @@ static const BarrierCase cases[] = {
     { "loop_reuses_scratch",
       FN(PTRS, ONES(L4) LOOP "for %zero, %n, %step (%i: i32) {\n" REDUCE("a", "%one", "0") "yield\n}\n"),
       "(|r)" },
+    { "loop_takes_turns",
+      FN(PTRS, LOOP ONES(L4) "for %zero, %n, %step (%i: i32) {\n" REDUCE_TURNS("a", "%one", "0") "yield\n}\n"
+         REDUCE("b", "%one", "16")),
+      "(r)|r" },
+    { "volatile_load_by_one_thread",
+      FN("%p: *i32, %q: *i32",
+         "%k = const 1 : i32\nstore %p, %k\n%v = load %p {volatile, smem=0, smem_bytes=4} : i32\n"
+         "%w = load %p {volatile, smem=16, smem_bytes=4} : i32\nstore %p, %w\n%u = load %p : i32\n"),
+      "slls|l" },
     { "loop_alternates_scratch",
       FN(PTRS, ONES(L4) LOOP "for %zero, %n, %step (%i: i32) {\n" REDUCE("a", "%one", "0")
                    REDUCE("b", "%one", "16") "yield\n}\n"),

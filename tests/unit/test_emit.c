@@ -17,7 +17,8 @@
 
 static const char *const kernels[] = { "vadd",       "sums",    "transpose",
                                        "loops",      "softmax", "reduce_kinds",
-                                       "neighbours", "order",   "casts" };
+                                       "neighbours", "order",   "casts",
+                                       "turns" };
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
 
 typedef struct EmitCase {

@@ -11,7 +11,7 @@
 #define LOOP(BODY) "%z = const 0 : i32\n%n1 = const 1 : i32\nfor %z, %n, %n1 (%i: i32) {\n" BODY "yield\n}\n"
 
 typedef struct SmemCase {
-    const char *name, *body, *want;  ///< "offset+bytes" of each operation with scratch
+    const char *name, *body, *want;  ///< "offset+bytes" of each operation with scratch, "/turn"
     uint32_t total;
 } SmemCase;
 
@@ -31,7 +31,16 @@ static const SmemCase cases[] = {
       "0+512", 512 },
     { "neighbours_keep_apart", ONES REDUCE("a") REDUCE("b") REDUCE("c"), "0+16 16+16 0+16", 32 },
     { "loop_of_three_keeps_apart", ONES LOOP(REDUCE("a") REDUCE("b") REDUCE("c")), "0+16 16+16 32+16", 48 },
-    { "after_a_loop_places_are_free", ONES LOOP(REDUCE("a")) REDUCE("b") REDUCE("c"), "0+16 16+16 0+16", 32 },
+    { "after_a_loop_places_are_free", ONES LOOP(REDUCE("a") REDUCE("b")) REDUCE("c") REDUCE("d"),
+      "0+16 16+16 0+16 16+16", 32 },
+    { "alone_in_a_loop_takes_turns", ONES LOOP(REDUCE("a")) REDUCE("b"), "0+32/16 32+16", 48 },
+    { "big_ones_do_not_take_turns", ONES LOOP("%b = const 1 : (512) i64 " L4 "\n"
+      "%a = convert %b : (512) i64 " L1 "\n"), "0+4096", 4096 },
+    { "volatile_load_of_a_scalar", "%v = load %t {volatile} : i32\nstore %t, %v\n", "0+4", 4 },
+    { "load_of_a_scalar_that_stays", "%v = load %t : i32\nstore %t, %v\n", "", 0 },
+    { "uncached_load_of_replicas",
+      "%s = splat %t : (16) *i32 " COPY "\n%o = load %s {cache=cv} : (16) i32 " COPY "\nstore %s, %o\n",
+      "0+64", 64 },
     { "convert_through_shared", ONES CONVERT("a"), "0+2048", 2048 },
     { "shuffled_convert_needs_none",
       "%one = const 1.0 : (16) fp32 " COPY "\n"
@@ -66,6 +75,8 @@ static void list(const IrBlock *b, Buf *out)
     for (const IrOp *op = b->first; op != NULL; op = op->next) {
         if (op->smem_bytes > 0)
             buf_printf(out, "%s%d+%u", out->len > 0 ? " " : "", (int)op->smem, (unsigned)op->smem_bytes);
+        if (op->smem_turn > 0)
+            buf_printf(out, "/%u", (unsigned)op->smem_turn);
         for (uint32_t r = 0; r < op->regionc; r++)
             list(op->regions[r], out);
     }

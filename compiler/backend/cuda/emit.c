@@ -128,6 +128,8 @@ static void print_shared(Emit *e, Buf *out)
         buf_puts(out, "    extern __shared__ __align__(16) unsigned char nt_smem[];\n");
     if (e->wants_tid)
         buf_puts(out, "    const int tid = (int)threadIdx.x;\n");
+    for (uint32_t i = 0; i < e->turns.len; i++)
+        buf_printf(out, "    int %s = 0;\n", e->turns.at[i].name);
     for (uint32_t i = 0; i < e->layouts.len; i++) {
         const EmitLayout *x = &e->layouts.at[i];
         const Layout *l = x->layout;

@@ -23,8 +23,7 @@ static const char *order_suffix(Emit *e, const IrOp *op)
     return cuda_text(e, "%s_%s", order, scope);
 }
 
-/// Hands what the owners have in `name` to all holders.
-static bool emit_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner)
+bool cuda_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner)
 {
     const IrValue *out = op->results[0];
     const unsigned slots = cuda_slots(out);
@@ -99,7 +98,7 @@ static bool emit_atomic(Emit *e, const IrOp *op, const char *call, uint32_t oper
         cuda_line(e, "}");
     }
     if (op->smem_bytes > 0)
-        return emit_hand_out(e, op, name, owner ? owner : "true");
+        return cuda_hand_out(e, op, name, owner ? owner : "true");
     if (used && owner)
         return cuda_fault(e, op, "replicas need the old value and there is no scratch");
     if (used)

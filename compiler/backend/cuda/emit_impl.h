@@ -40,6 +40,12 @@ typedef struct EmitLayout {
     bool wants_own;  ///< own_L<index>: this thread is no replica
 } EmitLayout;
 
+/// Which half of its scratch an operation uses: the variable is 0 or op->smem_turn.
+typedef struct EmitTurn {
+    const IrOp *op;
+    const char *name;
+} EmitTurn;
+
 typedef struct Emit {
     const IrFunc *fn;
     const CudaEmitOptions *opt;
@@ -53,6 +59,7 @@ typedef struct Emit {
     VEC(const char *) access;  // lines that define access functions
     uint32_t needs;            // EmitNeed bits
     bool wants_tid;
+    VEC(EmitTurn) turns;
     unsigned loops;        // loops of the kernel around the operation at hand
     const SourceFile
         *file;  // source line of the operation at hand; not shown until it emits a line
@@ -128,6 +135,8 @@ const char *cuda_tid(Emit *e);
 /// reporting.
 const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char *hint,
                          uint32_t offset, uint32_t bytes);
+/// Hands what the owners of a result have in `name` to all that hold it, through op's scratch.
+bool cuda_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner);
 
 /* ---- families ---- */
 bool cuda_emit_op(Emit *e, const IrOp *op);

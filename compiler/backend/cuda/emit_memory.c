@@ -3,6 +3,7 @@
 /// A thread moves op->attr.mem.vec elements at once. What the access pass proved is emitted as one
 /// wide access; what it could not prove is tested at run time by the _checked forms of the prelude,
 /// which fall back to one access an element. Masked-off elements of a load are `other`, else zero.
+/// A load with scratch is volatile: owners load, and hand what they got to the other holders.
 #include "backend/cuda/emit_impl.h"
 
 #include <ctype.h>
@@ -156,9 +157,18 @@ bool cuda_emit_load(Emit *e, const IrOp *op)
 
     x.function = access_function(e, "load", "NT_DEFINE_LOAD", "ld", &op->attr.mem);
     emit_fill(e, op, out, cuda_memory_type(e, out->type), raw);
+    const char *owner = op->smem_bytes > 0 ? cuda_owner(e, x.layout) : NULL;
+    if (owner) {
+        cuda_line(e, "if (%s) {", owner);
+        e->body.indent++;
+    }
     const char *slot = cuda_loop(e, x.slots, x.step);
     emit_access(e, &x, cuda_address(e, raw, x.slots, slot), slot, true, NULL);
     cuda_loop_end(e, x.slots, x.step);
+    if (owner) {
+        e->body.indent--;
+        cuda_line(e, "}");
+    }
     cuda_set_place(e, out, cuda_held_as(out), name);
     if (is_bool) {
         cuda_line(e, "%s;", cuda_value_decl(e, out, "bool", name));
@@ -167,7 +177,7 @@ bool cuda_emit_load(Emit *e, const IrOp *op)
                   cuda_slot_of(e, out, raw, slot));
         cuda_loop_end(e, x.slots, 1);
     }
-    return true;
+    return owner == NULL || cuda_hand_out(e, op, name, owner);
 }
 
 /// True for a name, false for a literal and for an element of an array.

@@ -222,14 +222,28 @@ const char *cuda_first_slot(Emit *e, const Layout *l, const char *slot)
                : NULL;
 }
 
+/// The variable that says whose turn it is, switched when the operation begins.
+static const char *turn_of(Emit *e, const IrOp *op)
+{
+    for (uint32_t i = 0; i < e->turns.len; i++)
+        if (e->turns.at[i].op == op)
+            return e->turns.at[i].name;
+    const char *name = cuda_name(e, "turn");
+    VEC_PUSH(e->arena, &e->turns, ((EmitTurn){ op, name }));
+    cuda_line(e, "%s ^= %" PRIu32 ";", name, op->smem_turn);
+    return name;
+}
+
 const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char *hint,
                          uint32_t offset, uint32_t bytes)
 {
-    if (op->smem < 0 || offset + bytes > op->smem_bytes) {
+    const uint32_t size = op->smem_bytes - op->smem_turn;
+    if (op->smem < 0 || offset + bytes > size) {
         cuda_fault(e, op, "its scratch in shared memory is too small");
         return NULL;
     }
+    const char *turn = op->smem_turn ? cuda_text(e, " + %s", turn_of(e, op)) : "";
     const char *name = cuda_name(e, hint);
-    cuda_line(e, "NT_SHARED(%s, %s, %" PRIu32 ");", ctype, name, (uint32_t)op->smem + offset);
+    cuda_line(e, "NT_SHARED(%s, %s, %" PRIu32 "%s);", ctype, name, (uint32_t)op->smem + offset, turn);
     return name;
 }
