@@ -84,7 +84,8 @@ static std::string prepare(const std::vector<SimtHeader> &headers, std::string &
             h.text = read_file(twin);
         key += h.name + h.text;
     }
-    key += read_file(fs::path(source_dir) / "device.h") + read_file(fs::path(source_dir) / "intrinsics.h");
+    for (const char *own : { "device.h", "intrinsics.h", "combine.h" })
+        key += read_file(fs::path(source_dir) / own);
     const fs::path dir = fs::path(cache_dir) / ("prelude-" + hash_of(key).substr(0, 16));
     fs::create_directories(dir / "newt");
     const Lock lock(dir / "lock");
@@ -95,7 +96,7 @@ static std::string prepare(const std::vector<SimtHeader> &headers, std::string &
             write_file(dir / h.name, h.text);
             includes += "#include \"" + h.name + "\"\n";
         }
-        write_file(dir / "all.h", includes);
+        write_file(dir / "all.h", includes + "#include \"combine.h\"\n");
         ok = run(std::string(compiler) + " " + flags + " -I'" + dir.string() + "' -I'" + source_dir + "' -x c++-header '" +
                      (dir / "all.h").string() + "' -o '" + (dir / "all.tmp").string() + "'", dir / "log", log);
         if (ok)

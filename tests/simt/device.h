@@ -19,9 +19,9 @@
 #define NT_UNROLL
 #define NT_SHARED(T, NAME, OFFSET) SimtShared<T> NAME = SimtShared<T>((T *)(nt_smem + (OFFSET)))
 
-// A call whose place in the code matters: it is neither copied nor moved into a branch.
+// A call whose place in the code matters: it is neither copied nor merged nor moved.
 #ifdef __clang__
-#define SIMT_EVENT __attribute__((noduplicate, convergent))
+#define SIMT_EVENT __attribute__((noduplicate, nomerge, convergent))
 #else
 #define SIMT_EVENT
 #endif

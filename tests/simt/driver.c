@@ -2,7 +2,7 @@
 ///
 /// Linked instead of runtime/src/driver_api.c. cuda:0 is an sm_80, cuda:1 an sm_90 (which runs sm_90a
 /// images). An image is the path of a shared object. A launch has run when cuLaunchKernel returns; faults
-/// make it fail, with the first report as the error's text.
+/// make it fail, with the reports as the error's text.
 #include "driver_api.h"
 #include "simt.h"
 

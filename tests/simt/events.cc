@@ -156,8 +156,6 @@ void simt_assert_failed(const char *message, const char *file, unsigned line, co
 {
     report(SIMT_ASSERTION, __builtin_return_address(0), -1, nullptr, "%s:%u: assertion in '%s' failed: %s", file, line,
            function, message);
-    machine.stopped = true;
-    for (;;)
-        fiber_leave();
+    program_stop();
 }
 }

@@ -93,6 +93,11 @@ void simt_seed(uint64_t seed)
     machine.random = seed;
 }
 
+void simt_limit(uint64_t steps)
+{
+    machine.step_limit = steps;
+}
+
 SimtCounts simt_counts(void)
 {
     return machine.counts;

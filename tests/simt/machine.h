@@ -70,7 +70,7 @@ struct Machine {
     Thread *current;
     void *scheduler;      // its stack pointer
     bool stopped;         // a fault after which the program cannot go on
-    uint64_t random, steps;
+    uint64_t random, steps, step_limit = 1 << 24;
     const char *kernel;
     void (*entry)(void **);
     void **parameters;
@@ -95,6 +95,8 @@ unsigned char *stack_shadow(const void *at);
 uint64_t random_next();
 // Runs the program whose place is set in the machine's threads; false when it got stuck.
 bool program_run();
+// Called by the current thread: it does not go on, and no other one either.
+[[noreturn]] void program_stop();
 
 // ---- account.cc ----
 // Counts one access of the lanes in `group` of a warp.

@@ -10,13 +10,15 @@ struct Buffer {
 };
 static std::map<uintptr_t, Buffer> buffers;
 
+// The buffer that an address is in, or not far behind.
 static const Buffer *buffer_of(uintptr_t at)
 {
+    constexpr uintptr_t near_bytes = 4096;
     auto next = buffers.upper_bound(at);
     if (next == buffers.begin())
         return nullptr;
     const Buffer &b = std::prev(next)->second;
-    return at < b.end ? &b : nullptr;
+    return at < b.end + near_bytes ? &b : nullptr;
 }
 
 static bool shared_check(const Event &e)

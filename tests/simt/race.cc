@@ -13,15 +13,14 @@ namespace simt {
 struct Access {
     uint32_t clock;  // 0: none
     uint32_t place;  // index into `places`
-    uint16_t thread;
-    bool is_atomic;
+    uint32_t thread;
 };
 
 // Reads by several threads, one entry a thread.
 typedef std::vector<Access> Readers;
 
 struct Byte {
-    Access write, read;
+    Access write, atomic, read;
     std::unique_ptr<Readers> readers;  // instead of `read` once there are two threads
 };
 
@@ -78,9 +77,9 @@ static bool report_race(const Event &e, const Access &old, bool old_writes)
     return true;
 }
 
-static bool check_readers(const Thread &t, const Event &e, const Byte &b, bool is_atomic)
+static bool check_readers(const Thread &t, const Event &e, const Byte &b)
 {
-    if (!is_past(t, b.read) && !(is_atomic && b.read.is_atomic))
+    if (!is_past(t, b.read))
         return report_race(e, b.read, false);
     if (b.readers)
         for (const Access &a : *b.readers)
@@ -104,18 +103,24 @@ static void note_read(const Thread &t, Byte &b, const Access &now)
 }
 
 // True when it raced: one report is enough for an access.
-static bool access_byte(const Thread &t, const Event &e, Byte &b, const Access &now)
+static bool access_byte(const Thread &t, const Event &e, Byte &b, const Access &now, bool is_atomic)
 {
     bool raced = false;
-    if (!is_past(t, b.write) && !(now.is_atomic && b.write.is_atomic))
+    if (!is_past(t, b.write))
         raced = report_race(e, b.write, true);
+    else if (!is_atomic && !is_past(t, b.atomic))
+        raced = report_race(e, b.atomic, true);
     if (!e.is_write) {
         note_read(t, b, now);
         return raced;
     }
-    raced = raced || check_readers(t, e, b, now.is_atomic);
+    raced = raced || check_readers(t, e, b);
+    if (is_atomic) {  // what others must know besides stays
+        b.atomic = now;
+        return raced;
+    }
     b.write = now;
-    b.read = {};
+    b.read = b.atomic = {};
     b.readers.reset();
     return raced;
 }
@@ -134,7 +139,7 @@ static Byte *global_byte(uintptr_t at)
 
 void race_access(Thread &t, const Event &e, bool is_atomic)
 {
-    const Access now = { t.clock, place_number(e.pc), (uint16_t)t.number, is_atomic };
+    const Access now = { t.clock, place_number(e.pc), t.number };
     const uintptr_t first = (uintptr_t)e.at;
     bool quiet = false;
     for (uint32_t i = 0; i < e.bytes; i++) {
@@ -144,7 +149,7 @@ void race_access(Thread &t, const Event &e, bool is_atomic)
                    (size_t)(first - (uintptr_t)nt_smem + i));
             quiet = true;
         }
-        quiet = access_byte(t, e, *b, now) || quiet;
+        quiet = access_byte(t, e, *b, now, is_atomic) || quiet;
         if (quiet)
             break;
     }

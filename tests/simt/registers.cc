@@ -107,5 +107,6 @@ void __ubsan_handle_out_of_bounds(void *, uintptr_t index)
 {
     simt::report(SIMT_OUT_OF_BOUNDS, __builtin_return_address(0), -1, nullptr,
                  "index %lld is outside of a local array", (long long)index);
+    simt::program_stop();
 }
 }

@@ -7,15 +7,17 @@
 #include <cstdarg>
 #include <cstdio>
 #include <dlfcn.h>
+#include <map>
 #include <set>
 
 namespace simt {
 
 static constexpr size_t report_limit = 20;
 static size_t fault_counts[SIMT_FAULT_COUNT];
-static std::string first_report;
+static std::string report_text;
 static std::set<std::pair<int, std::pair<const void *, const void *>>> seen;
 static bool is_quiet;
+static std::map<const void *, std::string> lines;
 
 static const char *const kind_names[SIMT_FAULT_COUNT] = {
     "shared-memory race", "global-memory race", "unwritten shared memory", "uninitialised register",
@@ -24,22 +26,22 @@ static const char *const kind_names[SIMT_FAULT_COUNT] = {
 
 void reports_begin()
 {
-    first_report.clear();
+    report_text.clear();
     seen.clear();
     std::fill(fault_counts, fault_counts + SIMT_FAULT_COUNT, 0);
 }
 
-static bool is_prelude(const std::string &file)
+// Files that are not the user's: the prelude, the emulator, and the text itself outside of #line.
+static bool is_made(const std::string &file)
 {
     const auto ends = [&](const char *end) {
         const size_t len = strlen(end);
         return file.size() >= len && file.compare(file.size() - len, len, end) == 0;
     };
-    return ends(".cuh") || ends("/device.h") || ends("/intrinsics.h") || ends("??");
+    return ends(".cu") || ends(".cuh") || ends("/device.h") || ends("/intrinsics.h") || ends("/combine.h") || ends("??");
 }
 
-// "softmax.newt:15" for a place in device code.
-static std::string line_of(const void *pc)
+static std::string find_line(const void *pc)
 {
     Dl_info info;
     if (!pc || !dladdr(pc, &info) || !info.dli_fname)
@@ -52,7 +54,7 @@ static std::string line_of(const void *pc)
     while (pipe && fgets(text, sizeof text, pipe)) {
         std::string frame(text, strcspn(text, " \n"));
         const size_t colon = frame.rfind(':');
-        if (colon == std::string::npos || is_prelude(frame.substr(0, colon)))
+        if (colon == std::string::npos || is_made(frame.substr(0, colon)))
             continue;
         const size_t slash = frame.rfind('/', colon);
         found = slash == std::string::npos ? frame : frame.substr(slash + 1);
@@ -61,6 +63,13 @@ static std::string line_of(const void *pc)
     if (pipe)
         pclose(pipe);
     return found;
+}
+
+// "softmax.newt:15" for a place in device code.
+static std::string line_of(const void *pc)
+{
+    const auto found = lines.find(pc);
+    return found != lines.end() ? found->second : lines[pc] = find_line(pc);
 }
 
 void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc, const char *format, ...)
@@ -89,8 +98,7 @@ void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc,
         snprintf(head, sizeof head, " (thread %lld, %s)", (long long)other, line_of(other_pc ? other_pc : pc).c_str());
         text += head;
     }
-    if (first_report.empty())
-        first_report = text;
+    report_text += (report_text.empty() ? "" : "\n") + text;
     if (!is_quiet)
         fprintf(stderr, "simt: %s\n", text.c_str());
 }
@@ -104,7 +112,7 @@ size_t simt_fault_count(SimtFault kind)
 
 const char *simt_report(void)
 {
-    return simt::first_report.c_str();
+    return simt::report_text.c_str();
 }
 
 void simt_quiet(bool quiet)

@@ -7,8 +7,6 @@ namespace simt {
 
 Machine machine;
 
-static constexpr uint64_t step_limit = 1ull << 27;
-
 uint64_t random_next()
 {
     uint64_t z = machine.random += 0x9e3779b97f4a7c15ull;
@@ -27,6 +25,13 @@ static void make_ready(uint32_t thread)
     Warp &w = machine.warps[thread / 32];
     w.waiting &= ~(1u << thread % 32);
     w.ready |= 1u << thread % 32;
+}
+
+void program_stop()
+{
+    machine.stopped = true;
+    for (;;)
+        fiber_leave();
 }
 
 static void thread_start()
@@ -218,7 +223,7 @@ static void step(unsigned warp)
         if (!(group >> i & 1))
             continue;
         Thread &t = lane_of(warp, i);
-        if (e.kind == Stop::Vote)
+        if (e.kind == Stop::Vote && t.event.mode == SIMT_VOTE_ACTIVE)
             t.event.result = group;
         fiber_resume(t);
         if (!machine.stopped)
@@ -271,7 +276,7 @@ bool program_run()
             return false;
         }
         step(warp);
-        if (++machine.steps > step_limit) {
+        if (++machine.steps > machine.step_limit) {
             report(SIMT_NO_PROGRESS, nullptr, -1, nullptr, "no end after %llu steps", (unsigned long long)machine.steps);
             return false;
         }

@@ -68,13 +68,16 @@ void simt_narrow(const void *at, size_t bytes);
 /// simt_fault_count and simt_report until the next launch.
 bool simt_launch(const char *name, void *entry, const SimtLaunch *launch);
 size_t simt_fault_count(SimtFault kind);
-/// The text of the first report of the last launch; "" when there was none.
+/// The reports of the last launch, a line each; "" when there was none.
 const char *simt_report(void);
 /// Reports go to standard error (the default) or only to simt_report.
 void simt_quiet(bool quiet);
 
 /// The order in which warps and programs run from now on.
 void simt_seed(uint64_t seed);
+
+/// A program that takes more steps of a warp is a fault; 2^24 at first.
+void simt_limit(uint64_t steps);
 
 /// Sums since the last reset.
 SimtCounts simt_counts(void);

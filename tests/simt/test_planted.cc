@@ -1,0 +1,186 @@
+// test_planted.cc - the emulator finds every planted fault, says where, and says nothing about right kernels.
+//
+// Each row runs with several seeds: a fault has to be found in every order of the warps.
+#include "compile.h"
+#include "simt.h"
+
+#include <csetjmp>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+extern "C" {
+#include <cmocka.h>
+}
+
+enum { SEEDS = 20, THREADS = 64, RIGHT = -1 };
+
+struct Row {
+    const char *kernel;
+    int fault;         // RIGHT: none
+    const char *says;  // parts of the report, separated by '|'
+};
+
+static const Row rows[] = {
+    { "right", RIGHT, "" },
+    { "no_barrier", SIMT_SHARED_RACE, "planted.newt:10|planted.newt:12|thread" },
+    { "no_second_barrier", SIMT_SHARED_RACE, "planted.newt:20|planted.newt:21" },
+    { "warp_barrier_only", SIMT_SHARED_RACE, "" },
+    { "warp_barrier", RIGHT, "" },
+    { "shuffle_only", SIMT_SHARED_RACE, "" },
+    { "write_write", SIMT_SHARED_RACE, "writes|wrote" },
+    { "partial_overlap", SIMT_SHARED_RACE, "" },
+    { "named_barrier", RIGHT, "" },
+    { "arrive_only", SIMT_SHARED_RACE, "" },
+    { "missing_arrival", SIMT_MISSING_ARRIVAL, "never come" },
+    { "global_race", SIMT_GLOBAL_RACE, "planted.newt:30|planted.newt:31" },
+    { "global_barrier", RIGHT, "" },
+    { "global_write_write", SIMT_GLOBAL_RACE, "writes|wrote" },
+    { "atomic", RIGHT, "" },
+    { "atomic_race", SIMT_GLOBAL_RACE, "" },
+    { "release_acquire", RIGHT, "" },
+    { "relaxed_hand_over", SIMT_SHARED_RACE, "" },
+    { "unwritten_shared", SIMT_UNWRITTEN_SHARED, "planted.newt:40: thread 63|byte 252" },
+    { "unwritten_register", SIMT_UNWRITTEN_REGISTER, "planted.newt:50|is stored" },
+    { "unwritten_branch", SIMT_UNWRITTEN_REGISTER, "planted.newt:52|branch" },
+    { "unwritten_shuffle", SIMT_UNWRITTEN_REGISTER, "planted.newt:54" },
+    { "global_outside", SIMT_OUT_OF_BOUNDS, "planted.newt:60: thread 63|reads 4 bytes at byte 256 of a buffer of 256 bytes" },
+    { "global_before", SIMT_OUT_OF_BOUNDS, "thread 0 writes" },
+    { "global_masked", RIGHT, "" },
+    { "shared_outside", SIMT_OUT_OF_BOUNDS, "shared memory" },
+    { "local_outside", SIMT_OUT_OF_BOUNDS, "planted.newt:65|local array" },
+    { "global_misaligned", SIMT_MISALIGNED, "planted.newt:70|reads 16 bytes" },
+    { "shared_misaligned", SIMT_MISALIGNED, "writes 8 bytes" },
+    { "divergent_barrier", SIMT_DIVERGENT_BARRIER, "planted.newt:80|planted.newt:82" },
+    { "skipped_barrier", SIMT_MISSING_ARRIVAL, "" },
+    { "early_return", SIMT_MISSING_ARRIVAL, "" },
+    { "extra_barrier", SIMT_DIVERGENT_BARRIER, "" },
+    { "mask_without_self", SIMT_WRONG_MASK, "own lane" },
+    { "mask_of_the_absent", SIMT_WRONG_MASK | SIMT_MISSING_ARRIVAL << 8, "" },
+    { "mask_of_half", RIGHT, "" },
+    { "shuffle_from_outside", SIMT_WRONG_MASK, "does not take part" },
+    { "votes", RIGHT, "" },
+    { "shuffles", RIGHT, "" },
+    { "asserts", SIMT_ASSERTION, "planted.newt:90|tid != 9" },
+};
+
+static SimtModule *module;
+alignas(256) static int out[1024], in[64];
+static constexpr unsigned shared_bytes = 64 * sizeof(int);
+
+static bool launch(const char *kernel, unsigned shared)
+{
+    void *entry = simt_entry(module, kernel);
+    assert_non_null(entry);
+    int *out_at = out, *in_at = in;
+    void *parameters[] = { &out_at, &in_at };
+    const SimtLaunch l = { { 1, 1, 1 }, THREADS, shared, parameters };
+    memset(out, 0, sizeof out);
+    for (int i = 0; i < 64; i++)
+        in[i] = i;
+    return simt_launch(kernel, entry, &l);
+}
+
+static void check_says(const Row &row)
+{
+    std::stringstream parts(row.says);
+    for (std::string part; std::getline(parts, part, '|');)
+        if (!strstr(simt_report(), part.c_str()))
+            fail_msg("%s: the report lacks '%s': %s", row.kernel, part.c_str(), simt_report());
+}
+
+static void planted(void **)
+{
+    for (const Row &row : rows)
+        for (unsigned seed = 0; seed < SEEDS; seed++) {
+            simt_seed(seed);
+            const bool ok = launch(row.kernel, shared_bytes);
+            if (ok != (row.fault == RIGHT))
+                fail_msg("%s, seed %u: %s", row.kernel, seed, ok ? "nothing is reported" : simt_report());
+            if (row.fault == RIGHT)
+                continue;
+            if (!simt_fault_count((SimtFault)(row.fault & 0xff)) && !(row.fault >> 8 && simt_fault_count((SimtFault)(row.fault >> 8))))
+                fail_msg("%s, seed %u: another fault: %s", row.kernel, seed, simt_report());
+            check_says(row);
+        }
+}
+
+static void endless(void **)
+{
+    simt_limit(10000);
+    assert_false(launch("endless", shared_bytes));
+    assert_int_equal(simt_fault_count(SIMT_NO_PROGRESS), 1);
+    simt_limit(1 << 24);
+}
+
+static void results(void **)
+{
+    assert_true(launch("right", shared_bytes));
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(out[i], i ^ 32);
+    assert_true(launch("atomic", shared_bytes));
+    assert_int_equal(out[0], THREADS);
+    for (const char *kernel : { "votes", "shuffles" }) {
+        assert_true(launch(kernel, shared_bytes));
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(out[i], 1);
+    }
+}
+
+static SimtCounts counts_of(const char *kernel)
+{
+    simt_counts_reset();
+    if (!launch(kernel, 32 * 32 * sizeof(int)))
+        fail_msg("%s", simt_report());
+    return simt_counts();
+}
+
+static void counts(void **)
+{
+    SimtCounts c = counts_of("wide");
+    assert_int_equal(c.programs, 1);
+    assert_int_equal(c.loads[4], THREADS);
+    assert_int_equal(c.stores[4], THREADS);
+    assert_int_equal(c.loads[2], 0);
+    assert_int_equal(c.global_requests, 4);
+    assert_int_equal(c.global_bytes, 2 * THREADS * 16);
+    assert_int_equal(c.global_sectors, 2 * 8 + 2 * 16);  // the loads repeat 256 bytes
+    c = counts_of("strided");
+    assert_int_equal(c.stores[2], THREADS);
+    assert_int_equal(c.global_sectors, THREADS);
+    c = counts_of("right");
+    assert_int_equal(c.barriers, 1);
+    assert_int_equal(c.shared_requests, 4);
+    assert_int_equal(c.bank_conflicts, 0);
+    assert_int_equal(counts_of("conflicts_2").bank_conflicts, 1);
+    assert_int_equal(counts_of("conflicts_32").bank_conflicts, 31);
+    assert_int_equal(counts_of("broadcast").bank_conflicts, 0);
+    c = counts_of("shared_16");
+    assert_int_equal(c.shared_wavefronts, 4);
+    assert_int_equal(c.bank_conflicts, 0);
+    assert_int_equal(counts_of("shuffles").warp_exchanges, 2 * 6);
+}
+
+int main()
+{
+    std::ifstream file(SIMT_SOURCE_DIR "/planted.cu");
+    std::stringstream text;
+    text << file.rdbuf();
+    std::string log;
+    const std::string path = simt_compile(text.str(), simt_prelude(), log);
+    if (path.empty()) {
+        fprintf(stderr, "%s", log.c_str());
+        return 1;
+    }
+    module = simt_open(path.c_str());
+    if (!module)
+        return 1;
+    simt_quiet(true);
+    simt_expose(out, sizeof out);
+    simt_expose(in, sizeof in);
+    const CMUnitTest tests[] = { cmocka_unit_test(planted), cmocka_unit_test(endless), cmocka_unit_test(results), cmocka_unit_test(counts) };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
