@@ -3,6 +3,7 @@
 /// The record is an ordinary C struct: each member at its natural alignment. module.c asserts the
 /// offsets, so a disagreement with the user's compiler is an error there and not wrong results.
 #include "artifact/artifact.h"
+#include <stdio.h>
 #include <string.h>
 
 static const char *const reserved_words[] = {
@@ -20,9 +21,68 @@ static const char *const reserved_words[] = {
     "static_cast", "template", "this", "thread_local", "throw", "try", "typeid", "typename", "using",
     "virtual", "wchar_t", "xor", "xor_eq", "typeof", "linux", "unix", "errno", "stdin", "stdout",
     "stderr", "I", "assert", "offsetof",
-    /* parameters of the generated functions */
-    "device", "stream", "grid",
+    /* names of the generated functions */
+    "device", "stream", "grid", "newt_args", "newt_kernels",
 };
+
+/// Functions of C's library that compilers know or that the generated C declares, in one text with spaces around
+/// each; the float and long double forms of <math.h> are these with an f or l behind.
+static const char library_functions[] =
+    " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor"
+    " fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint"
+    " lround modf nan nearbyint nextafter pow remainder remquo rint round scalb scalbn significand sin sincos sinh sqrt"
+    " tan tanh tgamma trunc y0 y1 yn "
+    " abort abs bcmp bcopy bzero calloc exit ffs free index labs main malloc memccpy memchr memcmp memcpy memmove memset"
+    " printf putchar puts realloc rindex scanf signbit snprintf sprintf strcat strchr strcmp strcpy strdup strlen strncmp"
+    " strncpy strpbrk strrchr strspn strstr strtok toupper tolower vprintf isalnum isalpha isdigit isinf isnan isfinite"
+    " isspace ";
+
+static bool is_library_function(const char *name)
+{
+    char word[16];
+    size_t len = strlen(name);
+    if (len + 3 > sizeof word)
+        return false;
+    snprintf(word, sizeof word, " %s ", name);
+    if (strstr(library_functions, word))
+        return true;
+    if (len < 2 || (name[len - 1] != 'f' && name[len - 1] != 'l'))
+        return false;
+    snprintf(word, sizeof word, " %.*s ", (int)len - 1, name);
+    return strstr(library_functions, word) != NULL;
+}
+
+/// Functions of the C library that the generated files see; math.h's exist with an f and an l behind them too.
+static const char *const library_words[] = {
+    "memcpy", "memset", "memmove", "memcmp", "memchr", "strcpy", "strncpy", "strcat", "strcmp", "strlen", "strchr",
+    "malloc", "calloc", "realloc", "free", "abort", "exit", "atexit", "system", "getenv", "qsort", "bsearch", "rand",
+    "srand", "abs", "labs", "llabs", "div", "ldiv", "lldiv", "printf", "puts", "main", "signal", "time", "clock",
+    "remove", "rename", "open", "close", "read", "write", "index",
+};
+static const char *const math_words[] = {
+    "acos", "asin", "atan", "atan2", "cos", "sin", "tan", "acosh", "asinh", "atanh", "cosh", "sinh", "tanh", "exp",
+    "exp2", "exp10", "expm1", "frexp", "ldexp", "log", "log10", "log1p", "log2", "logb", "modf", "scalbn", "cbrt", "fabs",
+    "hypot", "pow", "sqrt", "erf", "erfc", "lgamma", "tgamma", "gamma", "ceil", "floor", "nearbyint", "rint", "lrint",
+    "round", "lround", "trunc", "fmod", "remainder", "copysign", "nan", "nextafter", "fdim", "fmax", "fmin", "fma",
+    "j0", "j1", "jn", "y0", "y1", "yn", "isnan", "isinf", "signbit", "significand",
+};
+
+const char *artifact_name_taken(const char *name)
+{
+    for (size_t i = 0; i < sizeof reserved_words / sizeof *reserved_words; i++)
+        if (strcmp(name, reserved_words[i]) == 0)
+            return "a word of C or C++";
+    for (size_t i = 0; i < sizeof library_words / sizeof *library_words; i++)
+        if (strcmp(name, library_words[i]) == 0)
+            return "a function of the C library";
+    for (size_t i = 0; i < sizeof math_words / sizeof *math_words; i++) {
+        size_t len = strlen(math_words[i]);
+        const char *rest = name + len;
+        if (strncmp(name, math_words[i], len) == 0 && (*rest == '\0' || strcmp(rest, "f") == 0 || strcmp(rest, "l") == 0))
+            return "a function of the C library";
+    }
+    return NULL;
+}
 
 const char *artifact_c_name(Arena *a, const char *name)
 {
@@ -30,6 +90,11 @@ const char *artifact_c_name(Arena *a, const char *name)
         if (strcmp(name, reserved_words[i]) == 0)
             return arena_printf(a, "%s_", name);
     return name;
+}
+
+const char *artifact_c_function(Arena *a, const char *name)
+{
+    return is_library_function(name) ? arena_printf(a, "%s_", name) : artifact_c_name(a, name);
 }
 
 void artifact_c_type(Buf *out, const ArtifactParam *p)

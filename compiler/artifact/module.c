@@ -10,7 +10,7 @@
 static void module_image_words(const ArtifactImage *image, uint32_t index, Buf *out)
 {
     size_t words = (image->size + 7) / 8;
-    buf_printf(out, "/* %s, %zu bytes */\nstatic const uint64_t image_%u[%zu] = {", image->arch, image->size,
+    buf_printf(out, "/* %s, %zu bytes */\nstatic const uint64_t newt_image_%u[%zu] = {", image->arch, image->size,
                index, words);
     for (size_t w = 0; w < words; w++) {
         uint64_t value = 0;
@@ -35,7 +35,7 @@ static void module_images(const Artifact *art, Buf *out)
         for (uint32_t i = 0; i < art->image_count; i++)
             module_image_words(&art->images[i], i, out);
     }
-    buf_printf(out, "static const NewtImage images[%u] = {\n", art->image_count);
+    buf_printf(out, "static const NewtImage newt_images[%u] = {\n", art->image_count);
     for (uint32_t i = 0; i < art->image_count; i++) {
         const ArtifactImage *image = &art->images[i];
         buf_printf(out, "    { %s, %s, %d, ", image->kind == IMAGE_PTX ? "NEWT_IMAGE_PTX" : "NEWT_IMAGE_CUBIN",
@@ -44,7 +44,7 @@ static void module_images(const Artifact *art, Buf *out)
         if (art->embed == EMBED_INCBIN)
             buf_printf(out, "newt_images_%s + %zu", art->source_sha256, artifact_image_offset(art, i));
         else
-            buf_printf(out, "image_%u", i);
+            buf_printf(out, "newt_image_%u", i);
         buf_printf(out, ", %zu,\n      \"%s\" },\n", image->size, image->sha256);
     }
     buf_puts(out, "};\n\n");
@@ -75,7 +75,7 @@ static void module_params(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
     if (!k->param_count)
         return;
-    buf_printf(out, "static const NewtParam params_%u[%u] = {\n", index, k->param_count);
+    buf_printf(out, "static const NewtParam newt_params_%u[%u] = {\n", index, k->param_count);
     for (uint32_t i = 0; i < k->param_count; i++) {
         const ArtifactParam *p = &k->params[i];
         bool pointer = p->type->kind == TYPE_PTR;
@@ -92,14 +92,14 @@ static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uin
     static const char *const test_names[] = { "NEWT_TEST_ALIGN", "NEWT_TEST_MULTIPLE", "NEWT_TEST_EQUAL",
                                               "NEWT_TEST_FITS_I32" };
     if (v->predicate_count) {
-        buf_printf(out, "static const NewtPredicate predicates_%u_%u[%u] = {\n", kernel, index, v->predicate_count);
+        buf_printf(out, "static const NewtPredicate newt_predicates_%u_%u[%u] = {\n", kernel, index, v->predicate_count);
         for (uint32_t i = 0; i < v->predicate_count; i++)
             buf_printf(out, "    { %s, %u, INT64_C(%" PRId64 ") },\n", test_names[v->predicates[i].test],
                        v->predicates[i].param, v->predicates[i].value);
         buf_puts(out, "};\n");
     }
     if (v->entry_count) {
-        buf_printf(out, "static const NewtEntry entries_%u_%u[%u] = {\n", kernel, index, v->entry_count);
+        buf_printf(out, "static const NewtEntry newt_entries_%u_%u[%u] = {\n", kernel, index, v->entry_count);
         for (uint32_t i = 0; i < v->entry_count; i++) {
             const ArtifactEntry *e = &v->entries[i];
             buf_printf(out, "    { \"%s\", %u, %u, %u, %u, %u, %u, { 0, 0, 0 } },\n", e->symbol, e->image, e->threads,
@@ -113,16 +113,16 @@ static void module_variants(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
     for (uint32_t v = 0; v < k->variant_count; v++)
         module_variant_tables(&k->variants[v], index, v, out);
-    buf_printf(out, "static const NewtVariant variants_%u[%u] = {\n", index, k->variant_count);
+    buf_printf(out, "static const NewtVariant newt_variants_%u[%u] = {\n", index, k->variant_count);
     for (uint32_t i = 0; i < k->variant_count; i++) {
         const ArtifactVariant *v = &k->variants[i];
         buf_printf(out, "    { \"%s\", ", v->name);
         if (v->predicate_count)
-            buf_printf(out, "predicates_%u_%u, ", index, i);
+            buf_printf(out, "newt_predicates_%u_%u, ", index, i);
         else
             buf_puts(out, "NULL, ");
         if (v->entry_count)
-            buf_printf(out, "entries_%u_%u", index, i);
+            buf_printf(out, "newt_entries_%u_%u", index, i);
         else
             buf_puts(out, "NULL");
         buf_printf(out, ", %u, %u, %s, %s, UINT64_C(%" PRIu64 ") },\n", v->predicate_count, v->entry_count,
@@ -134,16 +134,16 @@ static void module_variants(const ArtifactKernel *k, uint32_t index, Buf *out)
 
 static void module_kernel_table(const Artifact *art, Buf *out)
 {
-    buf_printf(out, "static const NewtModuleDesc module;\nstatic const NewtKernel kernels[%u] = {\n", art->kernel_count);
+    buf_printf(out, "static const NewtModuleDesc newt_module;\nstatic const NewtKernel newt_kernels[%u] = {\n", art->kernel_count);
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         const ArtifactKernel *k = &art->kernels[i];
-        buf_printf(out, "    { &module, \"%s\", ", k->name);
+        buf_printf(out, "    { &newt_module, \"%s\", ", k->name);
         buf_c_string(out, k->location, strlen(k->location));
         if (k->param_count)
-            buf_printf(out, ", params_%u", i);
+            buf_printf(out, ", newt_params_%u", i);
         else
             buf_puts(out, ", NULL");
-        buf_printf(out, ", variants_%u, %u, %u },\n", i, k->param_count, k->variant_count);
+        buf_printf(out, ", newt_variants_%u, %u, %u },\n", i, k->param_count, k->variant_count);
     }
     buf_puts(out, "};\n");
 }
@@ -156,15 +156,15 @@ static void module_desc(const Artifact *art, Buf *out)
     sha256_begin(&sha);
     sha256_add(&sha, out->at, out->len);
     sha256_hex(&sha, hex);
-    buf_printf(out, "static const NewtModuleDesc module = {\n    NEWT_ABI, %u, %u, UINT64_C(0x%.16s),\n    ",
+    buf_printf(out, "static const NewtModuleDesc newt_module = {\n    NEWT_ABI, %u, %u, UINT64_C(0x%.16s),\n    ",
                art->image_count, art->kernel_count, hex);
     buf_c_string(out, art->source_name, strlen(art->source_name));
-    buf_printf(out, ",\n    \"%s\",\n    %s, kernels\n};\n\n", art->source_sha256, art->image_count ? "images" : "NULL");
+    buf_printf(out, ",\n    \"%s\",\n    %s, newt_kernels\n};\n\n", art->source_sha256, art->image_count ? "newt_images" : "NULL");
 }
 
 static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
-    buf_printf(out, "const NewtKernel *const %s_kernel = &kernels[%u];\n\n", k->name, index);
+    buf_printf(out, "const NewtKernel *const %s_kernel = &newt_kernels[%u];\n\n", k->name, index);
     buf_printf(out, "NewtStatus %s(NewtDevice *device, NewtStream stream", k->name);
     if (!k->has_grid)
         buf_puts(out, ", NewtGrid grid");
@@ -175,14 +175,14 @@ static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
     }
     buf_puts(out, ")\n{\n");
     if (k->param_count) {
-        buf_printf(out, "    const struct %s_args args = { ", k->name);
+        buf_printf(out, "    const struct %s_args newt_args = { ", k->name);
         for (uint32_t i = 0; i < k->param_count; i++)
             buf_printf(out, "%s%s", i ? ", " : "", k->params[i].c_name);
         buf_puts(out, " };\n");
     }
-    buf_printf(out, "    return newt_launch_(&kernels[%u], device, stream, %s, %s);\n}\n\n", index,
-               k->has_grid ? "NULL" : "&grid", k->param_count ? "&args" : "NULL");
-    buf_printf(out, "NewtStatus %s_preload(NewtDevice *device)\n{\n    return newt_preload_(&kernels[%u], device);\n}\n\n",
+    buf_printf(out, "    return newt_launch_(&newt_kernels[%u], device, stream, %s, %s);\n}\n\n", index,
+               k->has_grid ? "NULL" : "&grid", k->param_count ? "&newt_args" : "NULL");
+    buf_printf(out, "NewtStatus %s_preload(NewtDevice *device)\n{\n    return newt_preload_(&newt_kernels[%u], device);\n}\n\n",
                k->name, index);
 }
 

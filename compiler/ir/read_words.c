@@ -206,7 +206,7 @@ bool ir_text_type(IrReader *r, IrTypeText *out)
         if (!ir_text_expect(r, ')'))
             return false;
     }
-    const Type *elem;
+    const Type *elem = NULL;
     if (!read_elem(r, &elem))
         return false;
     out->type = type_block(r->types, elem, rank, shape);

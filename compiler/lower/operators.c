@@ -461,7 +461,7 @@ Val lower_elementwise(Lower *cx, IrCode code, const Val *args, const Span *spans
 {
     const IrOpInfo *info = &ir_op_info[code];
     const char *text = info->surface ? info->surface : info->mnemonic;
-    RuleOperand operands[3];
+    RuleOperand operands[3] = { 0 };
     if (code == IR_SELECT && n == 3)
         return lower_select(cx, args, spans, span);
     if (n > 3 || !want_numbers(cx, text, args, spans, n))
