@@ -92,8 +92,6 @@ uint32_t artifact_layout_params(ArtifactParam *params, uint32_t count);
 const char *artifact_c_name(Arena *a, const char *name);
 /// The same for a kernel, whose name is not that of a function of C's library either.
 const char *artifact_c_function(Arena *a, const char *name);
-/// Why a kernel cannot be exported under `name` ("a function of the C library"), or NULL when it can.
-const char *artifact_name_taken(const char *name);
 /// The C type of a parameter in prototypes: "const float *", "int32_t ".
 void artifact_c_type(Buf *out, const ArtifactParam *p);
 

@@ -52,38 +52,6 @@ static bool is_library_function(const char *name)
     return strstr(library_functions, word) != NULL;
 }
 
-/// Functions of the C library that the generated files see; math.h's exist with an f and an l behind them too.
-static const char *const library_words[] = {
-    "memcpy", "memset", "memmove", "memcmp", "memchr", "strcpy", "strncpy", "strcat", "strcmp", "strlen", "strchr",
-    "malloc", "calloc", "realloc", "free", "abort", "exit", "atexit", "system", "getenv", "qsort", "bsearch", "rand",
-    "srand", "abs", "labs", "llabs", "div", "ldiv", "lldiv", "printf", "puts", "main", "signal", "time", "clock",
-    "remove", "rename", "open", "close", "read", "write", "index",
-};
-static const char *const math_words[] = {
-    "acos", "asin", "atan", "atan2", "cos", "sin", "tan", "acosh", "asinh", "atanh", "cosh", "sinh", "tanh", "exp",
-    "exp2", "exp10", "expm1", "frexp", "ldexp", "log", "log10", "log1p", "log2", "logb", "modf", "scalbn", "cbrt", "fabs",
-    "hypot", "pow", "sqrt", "erf", "erfc", "lgamma", "tgamma", "gamma", "ceil", "floor", "nearbyint", "rint", "lrint",
-    "round", "lround", "trunc", "fmod", "remainder", "copysign", "nan", "nextafter", "fdim", "fmax", "fmin", "fma",
-    "j0", "j1", "jn", "y0", "y1", "yn", "isnan", "isinf", "signbit", "significand",
-};
-
-const char *artifact_name_taken(const char *name)
-{
-    for (size_t i = 0; i < sizeof reserved_words / sizeof *reserved_words; i++)
-        if (strcmp(name, reserved_words[i]) == 0)
-            return "a word of C or C++";
-    for (size_t i = 0; i < sizeof library_words / sizeof *library_words; i++)
-        if (strcmp(name, library_words[i]) == 0)
-            return "a function of the C library";
-    for (size_t i = 0; i < sizeof math_words / sizeof *math_words; i++) {
-        size_t len = strlen(math_words[i]);
-        const char *rest = name + len;
-        if (strncmp(name, math_words[i], len) == 0 && (*rest == '\0' || strcmp(rest, "f") == 0 || strcmp(rest, "l") == 0))
-            return "a function of the C library";
-    }
-    return NULL;
-}
-
 const char *artifact_c_name(Arena *a, const char *name)
 {
     for (size_t i = 0; i < sizeof reserved_words / sizeof *reserved_words; i++)

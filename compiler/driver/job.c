@@ -233,13 +233,6 @@ static bool job_kernel(Job *job, JobKernel *k)
     uint32_t n = k->unit->variant_count;
     k->c_name = artifact_c_function(
         &job->arena, arena_printf(&job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "", k->unit->c_name));
-    const char *taken = artifact_name_taken(k->c_name);
-    if (taken) {
-        diag_report(&job->diags, DIAG_BAD_VALUE, k->unit->function->def->name_span, "'%s' is %s, so no kernel can be exported under that name",
-                    k->c_name, taken);
-        diag_help(&job->diags, "give it another with name=\"...\" in the decorator, or use --prefix");
-        return false;
-    }
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
     k->smem = ARENA_NEW_N(&job->arena, uint32_t, n);
     k->threads = ARENA_NEW_N(&job->arena, uint32_t, n);
