@@ -1,7 +1,7 @@
 /// info.c - see info.h. Everything goes to standard output; a name that does not exist is a usage error.
 #include "driver/info.h"
 #include "backend/cuda/nvrtc.h"
-#include "ir/ir.h"
+#include "sema/builtin.h"
 #include "target/target.h"
 #include <string.h>
 
@@ -59,10 +59,60 @@ static int info_nvrtc_places(Arena *a, const Options *opt)
     return 0;
 }
 
-static int info_ops(void)
+/// "nl.load", "newt.kernel", "min", "x.to": how a program says it.
+static void info_name(const BuiltinTable *t, const Builtin *b, Buf *out)
 {
-    for (int i = 0; i < IR_CODE_COUNT; i++)
-        printf("%-14s %s\n", ir_op_info[i].surface ? ir_op_info[i].surface : ir_op_info[i].mnemonic, ir_op_info[i].doc);
+    static const struct {
+        BuiltinSpace space;
+        const char *prefix;
+    } spaces[] = { { SPACE_LANG, "nl." }, { SPACE_TOP, "newt." }, { SPACE_CUDA, "nl.extra.cuda." }, { SPACE_BARE, "" } };
+    for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
+        ConstVal found = builtin_find(t, spaces[i].space, b->name);
+        if ((found.kind == CONST_BUILTIN || found.kind == CONST_ANNOTATION) && found.v.ref == b) {
+            buf_printf(out, "%s%s", spaces[i].prefix, b->name->text);
+            return;
+        }
+    }
+    buf_printf(out, "%s.%s", b->use == USE_DTYPE_METHOD ? "dtype" : "x", b->name->text);
+}
+
+/// One builtin: a line with its parameters, a line with what it does.
+static void info_builtin(const BuiltinTable *t, const Builtin *b, Buf *out)
+{
+    info_name(t, b, out);
+    if (b->use != USE_DTYPE && b->param_count) {
+        bool is_method = out->at[0] == 'x' || b->use == USE_DTYPE_METHOD;
+        buf_putc(out, '(');
+        for (uint32_t i = is_method; i < b->param_count; i++) {
+            const BuiltinParam *p = &b->params[i];
+            buf_printf(out, "%s%s%s", i > is_method ? ", " : "", p->variadic ? "*" : "", p->name->text);
+            if (p->has_default && !p->variadic) {
+                buf_putc(out, '=');
+                const_print(out, &p->default_value);
+            }
+        }
+        buf_putc(out, ')');
+    }
+    buf_printf(out, "\n    %s", b->doc);
+    if (b->unsupported)
+        buf_printf(out, " (not compiled by this version: %s)", b->unsupported);
+    buf_putc(out, '\n');
+}
+
+static int info_ops(Arena *a)
+{
+    SymTable syms = { .arena = a };
+    BuiltinTable *t = builtin_table_new(a, &syms, type_table_new(a));
+    Buf one = { 0 };
+    for (int id = 0; id < BUILTIN_LATER; id++) {
+        const Builtin *b = builtin_get(t, (BuiltinId)id);
+        buf_clear(&one);
+        if (b)
+            info_builtin(t, b, &one);
+        if (one.len)
+            fwrite(one.at, 1, one.len, stdout);
+    }
+    buf_free(&one);
     return 0;
 }
 
@@ -106,7 +156,7 @@ int info_answer(Arena *a, const Options *opt, bool *handled)
     if (opt->print_nvrtc)
         return info_nvrtc_places(a, opt);
     if (opt->print_ops)
-        return info_ops();
+        return info_ops(a);
     if (opt->explain)
         return info_explain(opt->explain);
     *handled = false;
