@@ -6,11 +6,10 @@
 #include "driver/crash.h"
 #include "support/fs.h"
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CRASH_EXIT = 3, CRASH_STACK = 64 * 1024 };
+enum { CRASH_EXIT = 3 };
 
 static const char *volatile crash_input, *volatile crash_doing;
 
@@ -49,13 +48,13 @@ static void crash_interrupted(int sig)
     raise(sig);
 }
 
-void crash_install(void)
+void crash_install(void *room, size_t size)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
     static const int interrupts[] = { SIGINT, SIGTERM, SIGHUP };
-    stack_t stack = { .ss_sp = malloc(CRASH_STACK), .ss_size = CRASH_STACK };
+    stack_t stack = { .ss_sp = room, .ss_size = size };
     struct sigaction fault = { .sa_handler = crash_faulted, .sa_flags = SA_ONSTACK }, old;
-    if (stack.ss_sp && sigaltstack(&stack, NULL) == 0)
+    if (sigaltstack(&stack, NULL) == 0)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
             if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
                 sigaction(faults[i], &fault, NULL);

@@ -1,10 +1,13 @@
 /// crash.h - what a fault of newtc itself prints: the input, the stage, the exit code 3.
 #ifndef NEWT_DRIVER_CRASH_H
 #define NEWT_DRIVER_CRASH_H
+#include <stddef.h>
 
-/// Catches the signals of faults (on a stack of its own, for overflows) and those that interrupt; both
-/// remove temporaries. A sanitizer's handlers stay.
-void crash_install(void);
+enum { CRASH_STACK = 64 * 1024 };
+
+/// Catches the signals of faults (on the stack `room`, for overflows) and those that interrupt; both
+/// remove temporaries. A sanitizer's handlers stay. `room` must live as long as the process; CRASH_STACK bytes do.
+void crash_install(void *room, size_t size);
 
 /// Names what is done from now on: an input and a stage, as "parsing" or "pass cse". Both must stay
 /// valid until the next call.

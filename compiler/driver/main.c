@@ -98,7 +98,8 @@ static int main_run(Arena *a, int argc, char **argv)
 int main(int argc, char **argv)
 {
     Arena arena = { 0 };
-    crash_install();
+    char signal_stack[CRASH_STACK];
+    crash_install(signal_stack, sizeof signal_stack);
     int code = main_run(&arena, argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "newtc: error: cannot write to standard output: %s\n", strerror(errno));

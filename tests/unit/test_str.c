@@ -13,7 +13,7 @@ static void equal_names_are_one_entry(void **state)
     Arena a = { 0 };
     SymTable t = { .arena = &a };
     Sym first[2000];
-    char name[16];
+    char name[32];
 
     (void)state;
     for (int i = 0; i < 2000; i++) {  // several growths of the table
