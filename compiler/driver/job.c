@@ -5,6 +5,7 @@
 #include "front/parse.h"
 #include "driver/crash.h"
 #include "driver/place.h"
+#include "driver/report.h"
 #include "layout/layout.h"
 #include "passes/pass.h"
 #include "support/sha256.h"
@@ -72,6 +73,8 @@ void job_free(Job *job)
     for (uint32_t i = 0; job->kernels && i < job->units.len; i++) {
         buf_free(&job->kernels[i].cuda);
         buf_free(&job->kernels[i].ir);
+        for (uint32_t v = 0; job->kernels[i].accesses && v < job->units.at[i].variant_count; v++)
+            buf_free(&job->kernels[i].accesses[v]);
     }
     buf_free(&job->host);
     arena_free(&job->arena);
@@ -199,6 +202,8 @@ static bool job_cuda_text(Job *job, JobKernel *k, IrFunc *fn, PassCtx *passes, A
     for (uint32_t i = 0; i < job->archs->gpu.len; i++)
         if (!cuda_check_limits(fn, job->archs->gpu.at[i].target, &job->diags))
             return false;
+    if (job->emit & EMIT_REPORT)
+        report_accesses(&job->arena, &job->sources, fn, &k->accesses[index]);
     k->smem[index] = fn->smem_bytes;
     k->threads[index] = cuda_threads(fn);
     return cuda_emit(fn, &opt, &job->diags, &k->cuda);
@@ -234,6 +239,7 @@ static bool job_kernel(Job *job, JobKernel *k)
     k->c_name = artifact_c_function(
         &job->arena, arena_printf(&job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "", k->unit->c_name));
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
+    k->accesses = ARENA_NEW_N(&job->arena, Buf, n);
     k->smem = ARENA_NEW_N(&job->arena, uint32_t, n);
     k->threads = ARENA_NEW_N(&job->arena, uint32_t, n);
     job_params(job, k);

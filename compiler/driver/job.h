@@ -20,6 +20,7 @@ typedef struct JobKernel {
     ArtifactVariant *variants;   ///< entries are filled when images are there
     uint32_t *smem;              ///< dynamic shared memory of each variant
     uint32_t *threads;
+    Buf *accesses;               ///< of each variant, for --emit=report
     Buf cuda, ir;                ///< texts; ir: what --emit=ir or ir-after prints
     uint32_t first_request;      ///< its requests, one an architecture, among the job's
 } JobKernel;

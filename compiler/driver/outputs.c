@@ -365,9 +365,13 @@ bool outputs_write(Job *job, const Artifact *artifact)
         const char *path = job->opt->manifest ? job->opt->manifest : outputs_path(&o, ".json", o.single);
         outputs_add_buf(&o, path, &text, false);
     }
-    if (job->emit & (EMIT_REPORT | EMIT_SASS)) {
+    if (job->emit & EMIT_REPORT) {
         report_write(job, &art, &text);
         outputs_add_buf(&o, outputs_path(&o, ".report", o.single), &text, false);
+    }
+    if (job->emit & EMIT_SASS) {
+        report_write_sass(&art, &text);
+        outputs_add_buf(&o, outputs_path(&o, ".sass", o.single), &text, false);
     }
     if (job->opt->save_temps)
         outputs_temps(&o);

@@ -1,26 +1,152 @@
-/// report.c - see report.h.
+/// report.c - see report.h. Accesses are told from what the access pass decided, instructions from the cubin.
 #include "driver/report.h"
+#include "backend/cuda/sass.h"
+#include "passes/axis_info.h"
+#include <inttypes.h>
 
-static void report_variant(const Artifact *art, const ArtifactVariant *v, Buf *out)
+typedef struct AccessReport {
+    const SourceMap *sources;
+    const AxisInfo *axes;
+    Buf *out;
+} AccessReport;
+
+/// The longest run of neighbours that is proved of a block of pointers, along any axis.
+static int64_t longest_run(const AxisInfo *axes, const IrValue *pointers)
+{
+    int64_t run = 1;
+    for (unsigned axis = 0; axis < pointers->type->rank; axis++) {
+        int64_t one = axis_info_contiguity(axes, pointers, axis);
+        run = one > run ? one : run;
+    }
+    return run;
+}
+
+/// What the emitted code must test before it takes the wide way.
+static void put_tests(const IrMem *mem, int64_t bytes, bool masked, Buf *out)
+{
+    const char *before = "; tested at run time: ";
+    if (!mem->contiguous) {
+        buf_printf(out, "%sthe addresses follow each other", before);
+        before = ", ";
+    }
+    if (!mem->aligned) {
+        buf_printf(out, "%sthe address is a multiple of %" PRId64, before, bytes);
+        before = ", ";
+    }
+    if (masked && !mem->mask_uniform)
+        buf_printf(out, "%sthe mask is the same for all of them", before);
+}
+
+static void put_narrow_reason(const AccessReport *r, const IrValue *pointers, int64_t vec, Buf *out)
+{
+    if (vec > 1 || longest_run(r->axes, pointers) > 1)
+        buf_puts(out, "; no wider: a thread holds no more neighbours");
+    else if (axis_info_from_memory(r->axes, pointers))
+        buf_puts(out, "; no wider: the addresses depend on loaded values");
+    else
+        buf_puts(out, "; no wider: what is beside each other in the block is not known to be so in memory");
+}
+
+static bool put_access(IrOp *op, void *cx)
+{
+    const AccessReport *r = cx;
+    if (op->code != IR_LOAD && op->code != IR_STORE)
+        return true;
+    const IrValue *pointers = op->args[0];
+    const Type *elem = type_elem(pointers->type)->elem;
+    const IrMem *mem = &op->attr.mem;
+    const unsigned mask_index = op->code == IR_LOAD ? 1 : 2;
+    const bool masked = op->argc > mask_index && op->args[mask_index];
+    const int64_t bytes = type_elem_bytes(elem);
+    SourcePos at = source_pos(r->sources, op->span.lo);
+    if (at.file)
+        buf_printf(r->out, "      %s:%u:%u: ", at.file->path, at.line, at.column);
+    else
+        buf_puts(r->out, "      ");
+    buf_printf(r->out, "%s of %s, ", op->code == IR_LOAD ? "load" : "store", scalar_info[type_scalar_kind(elem)].name);
+    if (pointers->type->kind != TYPE_BLOCK) {
+        buf_puts(r->out, "one element\n");
+        return true;
+    }
+    const int64_t vec = mem->vec > 1 ? mem->vec : 1;
+    buf_printf(r->out, "%" PRId64 " bits at once", vec * bytes * 8);
+    if (vec > 1)
+        put_tests(mem, vec * bytes, masked, r->out);
+    if (vec * bytes < 16)
+        put_narrow_reason(r, pointers, vec, r->out);
+    buf_putc(r->out, '\n');
+    return true;
+}
+
+void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *out)
+{
+    AccessReport r = { sources, axis_info_compute(fn, a), out };
+    ir_walk_block(fn->body, put_access, &r);
+}
+
+/// "LDG.128 2, STG.128 1, FADD 4": what was met, in the order of the table.
+static void put_counts(const SassSummary *s, Buf *out)
+{
+    buf_printf(out, "%u instructions", s->total);
+    for (unsigned i = 0; i < SASS_OP_COUNT; i++)
+        for (unsigned w = 0; w < SASS_WIDTH_COUNT && sass_info[i].cls != SASS_PADDING; w++)
+            if (s->count[i][w])
+                buf_printf(out, ", %s%s%s %u", sass_info[i].mnemonic, sass_info[i].sized ? "." : "",
+                           sass_info[i].sized ? sass_widths[w] : "", s->count[i][w]);
+    buf_putc(out, '\n');
+}
+
+static void put_instructions(const Artifact *art, const ArtifactEntry *e, Buf *out)
+{
+    const ArtifactImage *image = &art->images[e->image];
+    SassSummary s;
+    if (image->kind == IMAGE_CUBIN && sass_count(image->data, image->size, e->symbol, &s))
+        put_counts(&s, out);
+    else
+        buf_puts(out, "no machine code to look at\n");
+}
+
+static void put_entry(const Artifact *art, const ArtifactEntry *e, Buf *out)
+{
+    const ArtifactImage *image = &art->images[e->image];
+    buf_printf(out, "    %s: %u threads, %u registers, %u bytes spilled, %u bytes shared, image of %zu bytes\n", image->arch,
+               e->threads, e->registers, e->spills, e->shared + e->shared_static, image->size);
+    buf_puts(out, "      ");
+    put_instructions(art, e, out);
+}
+
+static void put_variant(const JobKernel *k, const ArtifactVariant *v, const Artifact *art, uint32_t index, Buf *out)
 {
     buf_printf(out, "  variant %s\n", v->name);
-    for (uint32_t i = 0; i < v->entry_count; i++) {
-        const ArtifactEntry *e = &v->entries[i];
-        const ArtifactImage *image = &art->images[e->image];
-        buf_printf(out, "    %-10s %4u threads, %3u registers, %u bytes spilled, %u bytes shared, image %zu bytes\n",
-                   image->arch, e->threads, e->registers, e->spills, e->shared + e->shared_static, image->size);
+    for (uint32_t i = 0; i < v->entry_count; i++)
+        put_entry(art, &v->entries[i], out);
+    if (k->accesses[index].len) {
+        buf_puts(out, "    accesses on GPUs:\n");
+        buf_bytes(out, k->accesses[index].at, k->accesses[index].len);
     }
     if (v->host_symbol)
-        buf_printf(out, "    %-10s %llu bytes scratch a thread\n", "host", (unsigned long long)v->host_scratch);
+        buf_printf(out, "    host: %" PRIu64 " bytes of scratch a thread\n", v->host_scratch);
 }
 
 void report_write(const Job *job, const Artifact *art, Buf *out)
 {
-    (void)job;
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         const ArtifactKernel *k = &art->kernels[i];
         buf_printf(out, "%s (%s)\n", k->name, k->location);
         for (uint32_t v = 0; v < k->variant_count; v++)
-            report_variant(art, &k->variants[v], out);
+            put_variant(&job->kernels[i], &k->variants[v], art, v, out);
     }
+}
+
+void report_write_sass(const Artifact *art, Buf *out)
+{
+    for (uint32_t i = 0; i < art->kernel_count; i++)
+        for (uint32_t v = 0; v < art->kernels[i].variant_count; v++) {
+            const ArtifactVariant *variant = &art->kernels[i].variants[v];
+            for (uint32_t e = 0; e < variant->entry_count; e++) {
+                const ArtifactEntry *entry = &variant->entries[e];
+                buf_printf(out, "%s, %s, %s: ", art->kernels[i].name, variant->name, art->images[entry->image].arch);
+                put_instructions(art, entry, out);
+            }
+        }
 }

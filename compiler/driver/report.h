@@ -1,9 +1,14 @@
-/// report.h - --emit=report and sass-summary: what a variant costs, in words and numbers.
+/// report.h - what a compile came to, for people who tune kernels: --emit=report and --emit=sass-summary.
 #ifndef NEWT_DRIVER_REPORT_H
 #define NEWT_DRIVER_REPORT_H
 #include "driver/job.h"
 
-/// Registers, spills, shared memory and threads of every variant and architecture.
+/// One line for each load and store of a variant as it goes to the emitter: how wide it is, and why it is no wider.
+void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *out);
+
+/// All of it, kernel by kernel: resources, accesses, instructions.
 void report_write(const Job *job, const Artifact *art, Buf *out);
+/// Only the instructions.
+void report_write_sass(const Artifact *art, Buf *out);
 
 #endif
