@@ -1,10 +1,10 @@
-# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [OPTIONS ...] [SOURCES ...]): every case of this folder in one
+# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [OPTIONS ...] [SOURCES ...] [DEPENDS ...]): every case of this folder in one
 # program, its kernels compiled for ARCHS with each number of WARPS and further OPTIONS of newtc.
 set(NEWT_RUN_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(NEWT_RUN_CASES "" CACHE STRING "Cases of tests/run to build (empty: all)")
 
 function(newt_run_program program)
-  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;OPTIONS;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;OPTIONS;SOURCES;DEPENDS" ${ARGN})
   list(JOIN arg_ARCHS "," archs)
   file(GLOB cases CONFIGURE_DEPENDS ${NEWT_RUN_DIR}/*.newt)
   if(NEWT_RUN_CASES)
@@ -25,7 +25,7 @@ function(newt_run_program program)
         OUTPUT ${stem}.c ${stem}.h
         COMMAND newtc --arch=${archs} --num-warps=${warps} --prefix=w${warps}_ --no-manifest ${options} ${arg_OPTIONS}
                 -MD -MF ${stem}.newt.d -o ${stem}.c ${case}
-        DEPENDS ${case} newtc
+        DEPENDS ${case} newtc ${arg_DEPENDS}
         DEPFILE ${stem}.newt.d
         COMMENT "Compiling ${name}.newt with ${warps} warps for ${archs}"
         VERBATIM)

@@ -39,6 +39,26 @@ static inline double __fma_rn(double a, double b, double c) { return std::fma(a,
 static inline float rsqrtf(float x) { return (float)(1 / std::sqrt((double)x)); }
 static inline double rsqrt(double x) { return 1 / std::sqrt(x); }
 
+// max and min of PTX: a NaN loses, +0 is above -0, two NaNs give the canonical one.
+template <class T> static inline T simt_max(T a, T b)
+{
+    if (a != a && b != b)
+        return sizeof(T) == 4 ? (T)simt_bits<float>(0x7fffffffu) : (T)simt_bits<double>(0x7fffffffffffffffull);
+    if (a != a || b != b)
+        return a != a ? b : a;
+    return a == b ? (std::signbit(a) ? b : a) : a > b ? a : b;
+}
+template <class T> static inline T simt_min(T a, T b)
+{
+    if (a != a || b != b)
+        return simt_max(a, b);
+    return a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
+}
+#define fmaxf(a, b) simt_max<float>(a, b)
+#define fminf(a, b) simt_min<float>(a, b)
+#define fmax(a, b) simt_max<double>(a, b)
+#define fmin(a, b) simt_min<double>(a, b)
+
 // The floats next to a number, on the side that the direction names.
 template <class T> static inline float simt_below(T x)
 {

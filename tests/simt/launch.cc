@@ -14,6 +14,7 @@ struct SimtModule {
 
 SimtModule *simt_open(const char *path)
 {
+    reports_forget_lines();
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         fprintf(stderr, "simt: %s\n", dlerror());

@@ -114,6 +114,8 @@ void race_order(Thread &t, const void *at, const char *order);
 
 // ---- report.cc ----
 void reports_begin();
+// Code was loaded or unloaded: an address may mean another line.
+void reports_forget_lines();
 // One fault; `pc` and `other_pc` (or NULL) are places in device code, `other` the other thread or -1.
 __attribute__((format(printf, 5, 6)))
 void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc, const char *format, ...);

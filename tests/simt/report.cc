@@ -72,6 +72,11 @@ static std::string line_of(const void *pc)
     return found != lines.end() ? found->second : lines[pc] = find_line(pc);
 }
 
+void reports_forget_lines()
+{
+    lines.clear();
+}
+
 void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc, const char *format, ...)
 {
     fault_counts[kind]++;
