@@ -156,6 +156,8 @@ static bool eval_float(ScalarKind kind, const IrOp *op, const double *x, double 
             *out = smaller(larger(a, b, propagate), x[2], propagate);
         break;
     case IR_FMA:
+        if (kind != SCALAR_F64 && kind != SCALAR_F32)
+            return false;  // one rounding to 16 bits: left to run time
         *out = kind == SCALAR_F64 ? fma(a, b, x[2]) : (double)fmaf((float)a, (float)b, (float)x[2]);
         break;
     default: return false;

@@ -319,7 +319,6 @@ NTH_FN int64_t nth_umulhi_i64(int64_t a, int64_t b) { return (int64_t)nth_umulhi
     NTH_FN S nth_round_##T##_half(S a) { return round##F(a); } \
     NTH_FN S nth_rint_##T(S a) { return rint##F(a); } \
     NTH_FN S nth_trunc_##T(S a) { return trunc##F(a); } \
-    NTH_FN S nth_fma_##T(S a, S b, S c) { return R(fma##F(a, b, c)); } \
     NTH_FN uint8_t nth_isnan_##T(S a) { return (uint8_t)(a != a); } \
     NTH_FN uint8_t nth_isinf_##T(S a) { return (uint8_t)(fabs##F(a) == (S)INFINITY); } \
     NTH_FN uint8_t nth_eq_##T(S a, S b) { return (uint8_t)(a == b); } \
@@ -344,6 +343,26 @@ NTH_FLOAT(f64, double, , NTH_SAME)
 #define NTH_R_BF16(x) nth_round_bf16((double)(x))
 #define NTH_R_E4M3(x) nth_round_e4m3((double)(x))
 #define NTH_R_E5M2(x) nth_round_e5m2((double)(x))
+/* a * b + c of narrow floats with its last bit set when something is lost, so that rounding it again is right. The
+ * product is exact. */
+NTH_FN double nth_fma_odd(double a, double b, double c)
+{
+    const double p = a * b, s = p + c, t = s - p, lost = (p - (s - t)) + (c - t);
+    uint64_t bits;
+    if (!(lost > 0 || lost < 0))
+        return s;
+    memcpy(&bits, &s, sizeof bits);
+    if (!(bits & 1))
+        bits += (lost > 0) == (s > 0) ? 1 : UINT64_MAX;
+    memcpy(&a, &bits, sizeof bits);
+    return a;
+}
+NTH_FN float nth_fma_f32(float a, float b, float c) { return fmaf(a, b, c); }
+NTH_FN double nth_fma_f64(double a, double b, double c) { return fma(a, b, c); }
+NTH_FN float nth_fma_f16(float a, float b, float c) { return nth_round_f16(nth_fma_odd(a, b, c)); }
+NTH_FN float nth_fma_bf16(float a, float b, float c) { return nth_round_bf16(nth_fma_odd(a, b, c)); }
+NTH_FN float nth_fma_e4m3(float a, float b, float c) { return nth_round_e4m3(nth_fma_odd(a, b, c)); }
+NTH_FN float nth_fma_e5m2(float a, float b, float c) { return nth_round_e5m2(nth_fma_odd(a, b, c)); }
 NTH_FLOAT(f16, float, f, NTH_R_F16)
 NTH_FLOAT(bf16, float, f, NTH_R_BF16)
 NTH_FLOAT(e4m3, float, f, NTH_R_E4M3)
