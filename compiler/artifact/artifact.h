@@ -1,8 +1,8 @@
 /// artifact.h - what a compile produced, and the texts that carry it: header, module.c, manifest.
 ///
 /// The driver fills an Artifact from the kernels, the host backend's text and the compiled images;
-/// the writers here turn it into bytes and decide nothing else. Same Artifact, same bytes. Everything
-/// is borrowed; the texts are made in the caller's Buf.
+/// the writers here turn it into bytes and decide nothing else. Same Artifact, same bytes.
+/// Everything is borrowed; the texts are made in the caller's Buf.
 #ifndef NEWT_ARTIFACT_ARTIFACT_H
 #define NEWT_ARTIFACT_ARTIFACT_H
 #include "sema/type.h"
@@ -10,11 +10,11 @@
 #include "support/str.h"
 
 typedef struct ArtifactParam {
-    const char *name;         ///< as in the source
-    const char *c_name;       ///< the same, or with an underscore when C or C++ keeps the word
-    const Type *type;         ///< SCALAR or PTR
-    bool is_const;            ///< pointer: nothing is stored through it
-    uint32_t offset, size;    ///< in the argument record
+    const char *name;       ///< as in the source
+    const char *c_name;     ///< the same, or with an underscore when C or C++ keeps the word
+    const Type *type;       ///< SCALAR or PTR
+    bool is_const;          ///< pointer: nothing is stored through it
+    uint32_t offset, size;  ///< in the argument record
 } ArtifactParam;
 
 typedef enum { TEST_ALIGN, TEST_MULTIPLE, TEST_EQUAL, TEST_FITS_I32 } ArtifactTest;
@@ -33,20 +33,20 @@ typedef struct ArtifactEntry {
 } ArtifactEntry;
 
 typedef struct ArtifactVariant {
-    const char *name;                 ///< "x:16 y:16", or "generic"
+    const char *name;  ///< "x:16 y:16", or "generic"
     const ArtifactPredicate *predicates;
     uint32_t predicate_count;
     const ArtifactEntry *entries;
     uint32_t entry_count;
-    const char *grid_symbol;          ///< static function in host_text; NULL: the caller gives the grid
-    const char *host_symbol;          ///< static function in host_text; NULL: no host code
+    const char *grid_symbol;  ///< static function in host_text; NULL: the caller gives the grid
+    const char *host_symbol;  ///< static function in host_text; NULL: no host code
     uint64_t host_scratch;
 } ArtifactVariant;
 
 typedef struct ArtifactKernel {
-    const char *name;                 ///< exported C name, prefix included
-    const char *doc;                  ///< docstring, or NULL
-    const char *location;             ///< "vadd.newt:7"
+    const char *name;      ///< exported C name, prefix included
+    const char *doc;       ///< docstring, or NULL
+    const char *location;  ///< "vadd.newt:7"
     const ArtifactParam *params;
     uint32_t param_count, record_size;
     const ArtifactVariant *variants;  ///< most special first
@@ -58,35 +58,36 @@ typedef enum { IMAGE_CUBIN, IMAGE_PTX } ArtifactImageKind;
 
 typedef struct ArtifactImage {
     ArtifactImageKind kind;
-    const char *arch;                 ///< "sm_90a", "compute_80"
-    int number;                       ///< 90
-    char set;                         ///< 0, 'a', 'f'
+    const char *arch;  ///< "sm_90a", "compute_80"
+    int number;        ///< 90
+    char set;          ///< 0, 'a', 'f'
     const char *data;
-    size_t size;                      ///< PTX: with its final NUL
+    size_t size;  ///< PTX: with its final NUL
     char sha256[65];
 } ArtifactImage;
 
 typedef enum { EMBED_WORDS, EMBED_INCBIN } EmbedMode;
 
 typedef struct Artifact {
-    const char *stem;                 ///< "vadd": names of files, include guard
-    const char *source_name;          ///< "vadd.newt": base name, never a path of the machine
+    const char *stem;         ///< "vadd": names of files, include guard
+    const char *source_name;  ///< "vadd.newt": base name, never a path of the machine
     char source_sha256[65];
     const ArtifactImage *images;
     uint32_t image_count;
     const ArtifactKernel *kernels;
     uint32_t kernel_count;
-    const char *host_text;            ///< C of grids and host kernels, "" when there is none
-    const char *header_name;          ///< "vadd.h", as module.c includes it
-    const char *arch_list;            ///< "sm_80 sm_90a host"
-    const char *cxx_namespace;        ///< NULL: none
-    const char *export_macro;         ///< NULL: none
-    bool hidden;                      ///< --visibility=hidden
+    const char *host_text;      ///< C of grids and host kernels, "" when there is none
+    const char *header_name;    ///< "vadd.h", as module.c includes it
+    const char *arch_list;      ///< "sm_80 sm_90a host"
+    const char *cxx_namespace;  ///< NULL: none
+    const char *export_macro;   ///< NULL: none
+    bool hidden;                ///< --visibility=hidden
     EmbedMode embed;
-    const char *images_name;          ///< INCBIN: the side file's name
+    const char *images_name;  ///< INCBIN: the side file's name
 } Artifact;
 
-/// Lays out the argument record: fills offset and size of each parameter; returns the record's size.
+/// Lays out the argument record: fills offset and size of each parameter; returns the record's
+/// size.
 uint32_t artifact_layout_params(ArtifactParam *params, uint32_t count);
 /// `name` when C and C++ leave it free, else `name_`.
 const char *artifact_c_name(Arena *a, const char *name);

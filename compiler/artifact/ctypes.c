@@ -8,33 +8,135 @@
 
 static const char *const reserved_words[] = {
     /* C11 */
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum",
-    "extern", "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return",
-    "short", "signed", "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void",
-    "volatile", "while", "bool", "true", "false", "NULL",
+    "auto",
+    "break",
+    "case",
+    "char",
+    "const",
+    "continue",
+    "default",
+    "do",
+    "double",
+    "else",
+    "enum",
+    "extern",
+    "float",
+    "for",
+    "goto",
+    "if",
+    "inline",
+    "int",
+    "long",
+    "register",
+    "restrict",
+    "return",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "struct",
+    "switch",
+    "typedef",
+    "union",
+    "unsigned",
+    "void",
+    "volatile",
+    "while",
+    "bool",
+    "true",
+    "false",
+    "NULL",
     /* C++ */
-    "alignas", "alignof", "and", "and_eq", "asm", "bitand", "bitor", "catch", "char8_t", "char16_t",
-    "char32_t", "class", "compl", "concept", "consteval", "constexpr", "constinit", "const_cast",
-    "co_await", "co_return", "co_yield", "decltype", "delete", "dynamic_cast", "explicit", "export",
-    "friend", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
-    "or_eq", "private", "protected", "public", "reinterpret_cast", "requires", "static_assert",
-    "static_cast", "template", "this", "thread_local", "throw", "try", "typeid", "typename", "using",
-    "virtual", "wchar_t", "xor", "xor_eq", "typeof", "linux", "unix", "errno", "stdin", "stdout",
-    "stderr", "I", "assert", "offsetof",
+    "alignas",
+    "alignof",
+    "and",
+    "and_eq",
+    "asm",
+    "bitand",
+    "bitor",
+    "catch",
+    "char8_t",
+    "char16_t",
+    "char32_t",
+    "class",
+    "compl",
+    "concept",
+    "consteval",
+    "constexpr",
+    "constinit",
+    "const_cast",
+    "co_await",
+    "co_return",
+    "co_yield",
+    "decltype",
+    "delete",
+    "dynamic_cast",
+    "explicit",
+    "export",
+    "friend",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "not",
+    "not_eq",
+    "nullptr",
+    "operator",
+    "or",
+    "or_eq",
+    "private",
+    "protected",
+    "public",
+    "reinterpret_cast",
+    "requires",
+    "static_assert",
+    "static_cast",
+    "template",
+    "this",
+    "thread_local",
+    "throw",
+    "try",
+    "typeid",
+    "typename",
+    "using",
+    "virtual",
+    "wchar_t",
+    "xor",
+    "xor_eq",
+    "typeof",
+    "linux",
+    "unix",
+    "errno",
+    "stdin",
+    "stdout",
+    "stderr",
+    "I",
+    "assert",
+    "offsetof",
     /* names of the generated functions */
-    "device", "stream", "grid", "newt_args", "newt_kernels",
+    "device",
+    "stream",
+    "grid",
+    "newt_args",
+    "newt_kernels",
 };
 
-/// Functions of C's library that compilers know or that the generated C declares, in one text with spaces around
-/// each; the float and long double forms of <math.h> are these with an f or l behind.
+/// Functions of C's library that compilers know or that the generated C declares, in one text with
+/// spaces around each; the float and long double forms of <math.h> are these with an f or l behind.
 static const char library_functions[] =
-    " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 expm1 fabs fdim floor"
-    " fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 log1p log2 logb lrint"
-    " lround modf nan nearbyint nextafter pow remainder remquo rint round scalb scalbn significand sin sincos sinh sqrt"
+    " acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 exp10 "
+    "expm1 fabs fdim floor"
+    " fma fmax fmin fmod frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint llround log log10 "
+    "log1p log2 logb lrint"
+    " lround modf nan nearbyint nextafter pow remainder remquo rint round scalb scalbn significand "
+    "sin sincos sinh sqrt"
     " tan tanh tgamma trunc y0 y1 yn "
-    " abort abs bcmp bcopy bzero calloc exit ffs free index labs main malloc memccpy memchr memcmp memcpy memmove memset"
-    " printf putchar puts realloc rindex scanf signbit snprintf sprintf strcat strchr strcmp strcpy strdup strlen strncmp"
-    " strncpy strpbrk strrchr strspn strstr strtok toupper tolower vprintf isalnum isalpha isdigit isinf isnan isfinite"
+    " abort abs bcmp bcopy bzero calloc exit ffs free index labs main malloc memccpy memchr memcmp "
+    "memcpy memmove memset"
+    " printf putchar puts realloc rindex scanf signbit snprintf sprintf strcat strchr strcmp "
+    "strcpy strdup strlen strncmp"
+    " strncpy strpbrk strrchr strspn strstr strtok toupper tolower vprintf isalnum isalpha isdigit "
+    "isinf isnan isfinite"
     " isspace ";
 
 static bool is_library_function(const char *name)

@@ -1,7 +1,8 @@
 /// header.c - the generated header: one typed launch function a kernel, documented.
 ///
-/// The comment is the docstring plus what only the compiler knows. No date, no path, no host name: the
-/// same source gives the same bytes. Must stay clean as C11 and C++11 under the strictest warnings.
+/// The comment is the docstring plus what only the compiler knows. No date, no path, no host name:
+/// the same source gives the same bytes. Must stay clean as C11 and C++11 under the strictest
+/// warnings.
 #include "artifact/artifact.h"
 #include <ctype.h>
 #include <string.h>
@@ -20,7 +21,8 @@ static void header_guard(const Artifact *art, Buf *out)
     buf_puts(out, "_NEWT_H");
 }
 
-/// The docstring as comment lines. A backslash at the end of a line would continue the comment, so a full stop follows it.
+/// The docstring as comment lines. A backslash at the end of a line would continue the comment, so
+/// a full stop follows it.
 static void header_doc(const ArtifactKernel *k, Buf *out)
 {
     const char *p = k->doc ? k->doc : "";
@@ -29,7 +31,8 @@ static void header_doc(const ArtifactKernel *k, Buf *out)
         size_t len = strcspn(p, "\n");
         buf_puts(out, len ? "/// " : "///");
         for (size_t i = 0; i < len; i++) {
-            bool trigraph = i > 0 && p[i] == '?' && p[i - 1] == '?';  // of C11: "??/" is a backslash
+            bool trigraph =
+                i > 0 && p[i] == '?' && p[i - 1] == '?';  // of C11: "??/" is a backslash
             buf_printf(out, trigraph ? " %c" : "%c", p[i]);
         }
         if (len && p[len - 1] == '\\')
@@ -67,21 +70,28 @@ static void header_alignment(const ArtifactKernel *k, Buf *out)
             any = true;
         }
     if (any)
-        buf_printf(out, " are %d-byte aligned; correct for any alignment of an element.\n", (int)bytes);
+        buf_printf(out, " are %d-byte aligned; correct for any alignment of an element.\n",
+                   (int)bytes);
 }
 
 static void header_facts(const ArtifactKernel *k, Buf *out)
 {
     buf_puts(out, "///\n");
     if (header_has_pointer(k, true) || header_has_pointer(k, false))
-        buf_puts(out, "/// Pointers are device memory (any memory on the host device). An output may be an input\n"
+        buf_puts(out, "/// Pointers are device memory (any memory on the host device). An output "
+                      "may be an input\n"
                       "/// itself, element for element; no other overlap.\n");
     if (k->has_grid)
-        buf_puts(out, "/// The grid comes from the kernel; an empty one does nothing and succeeds.\n");
+        buf_puts(out,
+                 "/// The grid comes from the kernel; an empty one does nothing and succeeds.\n");
     else
-        buf_puts(out, "/// `grid` is the number of programs along each axis; a zero does nothing and succeeds.\n");
-    buf_puts(out, "///\n/// Asynchronous: returns once the launch is queued on `stream` (NULL: the default stream).\n");
-    buf_printf(out, "/// May be called from any thread, and inside a stream capture after %s_preload().\n", k->name);
+        buf_puts(out, "/// `grid` is the number of programs along each axis; a zero does nothing "
+                      "and succeeds.\n");
+    buf_puts(out, "///\n/// Asynchronous: returns once the launch is queued on `stream` (NULL: the "
+                  "default stream).\n");
+    buf_printf(
+        out, "/// May be called from any thread, and inside a stream capture after %s_preload().\n",
+        k->name);
     header_alignment(k, out);
 }
 
@@ -136,7 +146,8 @@ static void header_variants(const Artifact *art, const ArtifactKernel *k, Buf *o
             if (entry->spills)
                 buf_printf(out, " %u B spilled", entry->spills);
         }
-        buf_printf(out, "%s\n", variant->host_symbol ? variant->entry_count ? ", host" : " host" : "");
+        buf_printf(out, "%s\n",
+                   variant->host_symbol ? variant->entry_count ? ", host" : " host" : "");
     }
 }
 
@@ -151,9 +162,13 @@ static void header_kernel(const Artifact *art, const ArtifactKernel *k, Buf *out
     buf_printf(out, "%s%sNEWT_NODISCARD NewtStatus %s(", export, space, k->name);
     header_params(k, out->len - start, out);
     buf_puts(out, ");\n\n");
-    buf_printf(out, "/// Loads the images that `%s` may use on `device`, so that the first launch costs what the\n"
-                    "/// others do.\n", k->name);
-    buf_printf(out, "%s%sNEWT_NODISCARD NewtStatus %s_preload(NewtDevice *device);\n\n", export, space, k->name);
+    buf_printf(out,
+               "/// Loads the images that `%s` may use on `device`, so that the first launch costs "
+               "what the\n"
+               "/// others do.\n",
+               k->name);
+    buf_printf(out, "%s%sNEWT_NODISCARD NewtStatus %s_preload(NewtDevice *device);\n\n", export,
+               space, k->name);
     header_variants(art, k, out);
     buf_printf(out, "%s%sextern const NewtKernel *const %s_kernel;\n\n", export, space, k->name);
 }
@@ -199,9 +214,10 @@ static bool header_needs_bool(const Artifact *art)
 
 void artifact_write_header(const Artifact *art, Buf *out)
 {
-    buf_printf(out, "/* %s - generated from %s by newtc " NEWTC_VERSION ".  Do not edit.\n", art->header_name,
-               art->source_name);
-    buf_printf(out, " * source sha256 %s\n * images: %s   ABI 1 */\n", art->source_sha256, art->arch_list);
+    buf_printf(out, "/* %s - generated from %s by newtc " NEWTC_VERSION ".  Do not edit.\n",
+               art->header_name, art->source_name);
+    buf_printf(out, " * source sha256 %s\n * images: %s   ABI 1 */\n", art->source_sha256,
+               art->arch_list);
     buf_puts(out, "#ifndef ");
     header_guard(art, out);
     buf_puts(out, "\n#define ");
@@ -209,7 +225,9 @@ void artifact_write_header(const Artifact *art, Buf *out)
     buf_puts(out, "\n#include <newt/newt.h>\n");
     if (header_needs_bool(art))
         buf_puts(out, "#include <stdbool.h>\n");
-    buf_printf(out, "#if NEWT_ABI != 1\n#error \"%s was generated for libnewt ABI 1: run newtc again\"\n#endif\n",
+    buf_printf(out,
+               "#if NEWT_ABI != 1\n#error \"%s was generated for libnewt ABI 1: run newtc "
+               "again\"\n#endif\n",
                art->header_name);
     if (art->hidden)
         buf_puts(out, "#if defined(__GNUC__)\n#pragma GCC visibility push(hidden)\n#endif\n");

@@ -16,12 +16,14 @@ static void manifest_param(const ArtifactParam *p, Buf *out)
     ScalarKind kind = type_scalar_kind(pointer ? p->type->elem : p->type);
     buf_puts(out, "        { \"name\": ");
     manifest_string(out, p->name);
-    buf_printf(out, ", \"type\": \"%s\", \"pointer\": %s, \"const\": %s, \"offset\": %u, \"size\": %u }",
-               scalar_info[kind].name, pointer ? "true" : "false", pointer && p->is_const ? "true" : "false",
-               p->offset, p->size);
+    buf_printf(out,
+               ", \"type\": \"%s\", \"pointer\": %s, \"const\": %s, \"offset\": %u, \"size\": %u }",
+               scalar_info[kind].name, pointer ? "true" : "false",
+               pointer && p->is_const ? "true" : "false", p->offset, p->size);
 }
 
-static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const ArtifactVariant *v, Buf *out)
+static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const ArtifactVariant *v,
+                             Buf *out)
 {
     static const char *const test_names[] = { "align", "multiple", "equal", "fits_i32" };
     buf_puts(out, "        { \"name\": ");
@@ -36,13 +38,17 @@ static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const
     buf_puts(out, "], \"entries\": [");
     for (uint32_t i = 0; i < v->entry_count; i++) {
         const ArtifactEntry *e = &v->entries[i];
-        buf_printf(out, "%s\n          { \"arch\": \"%s\", \"image\": %u, \"symbol\": ", i ? "," : "",
+        buf_printf(out,
+                   "%s\n          { \"arch\": \"%s\", \"image\": %u, \"symbol\": ", i ? "," : "",
                    art->images[e->image].arch, e->image);
         manifest_string(out, e->symbol);
-        buf_printf(out, ", \"threads\": %u, \"shared\": %u, \"shared_static\": %u, \"registers\": %u, \"spills\": %u }",
+        buf_printf(out,
+                   ", \"threads\": %u, \"shared\": %u, \"shared_static\": %u, \"registers\": %u, "
+                   "\"spills\": %u }",
                    e->threads, e->shared, e->shared_static, e->registers, e->spills);
     }
-    buf_printf(out, "%s], \"host\": %s }", v->entry_count ? "\n        " : "", v->host_symbol ? "true" : "false");
+    buf_printf(out, "%s], \"host\": %s }", v->entry_count ? "\n        " : "",
+               v->host_symbol ? "true" : "false");
 }
 
 static void manifest_kernel(const Artifact *art, const ArtifactKernel *k, Buf *out)
@@ -71,8 +77,11 @@ void artifact_write_manifest(const Artifact *art, Buf *out)
     buf_printf(out, ",\n  \"source_sha256\": \"%s\",\n  \"images\": [", art->source_sha256);
     for (uint32_t i = 0; i < art->image_count; i++) {
         const ArtifactImage *image = &art->images[i];
-        buf_printf(out, "%s\n    { \"arch\": \"%s\", \"kind\": \"%s\", \"size\": %zu, \"sha256\": \"%s\" }",
-                   i ? "," : "", image->arch, image->kind == IMAGE_PTX ? "ptx" : "cubin", image->size, image->sha256);
+        buf_printf(
+            out,
+            "%s\n    { \"arch\": \"%s\", \"kind\": \"%s\", \"size\": %zu, \"sha256\": \"%s\" }",
+            i ? "," : "", image->arch, image->kind == IMAGE_PTX ? "ptx" : "cubin", image->size,
+            image->sha256);
     }
     buf_printf(out, "%s],\n  \"kernels\": [", art->image_count ? "\n  " : "");
     for (uint32_t i = 0; i < art->kernel_count; i++) {

@@ -1,7 +1,8 @@
 /// module.c - the generated C module: images, tables and the launch functions.
 ///
-/// Everything clever is in libnewt; the text here is data and functions of a few lines. Users compile it
-/// with their own flags, so it stays clean under -Wall -Wextra -Wconversion -Wpedantic as C11.
+/// Everything clever is in libnewt; the text here is data and functions of a few lines. Users
+/// compile it with their own flags, so it stays clean under -Wall -Wextra -Wconversion -Wpedantic
+/// as C11.
 #include "artifact/artifact.h"
 #include "support/sha256.h"
 #include <inttypes.h>
@@ -10,8 +11,8 @@
 static void module_image_words(const ArtifactImage *image, uint32_t index, Buf *out)
 {
     size_t words = (image->size + 7) / 8;
-    buf_printf(out, "/* %s, %zu bytes */\nstatic const uint64_t newt_image_%u[%zu] = {", image->arch, image->size,
-               index, words);
+    buf_printf(out, "/* %s, %zu bytes */\nstatic const uint64_t newt_image_%u[%zu] = {",
+               image->arch, image->size, index, words);
     for (size_t w = 0; w < words; w++) {
         uint64_t value = 0;
         for (size_t b = 0; b < 8 && w * 8 + b < image->size; b++)
@@ -26,11 +27,16 @@ static void module_images(const Artifact *art, Buf *out)
     if (!art->image_count)
         return;
     if (art->embed == EMBED_INCBIN) {
-        buf_printf(out, "/* The images stand in %s; give its folder to the assembler (-Wa,-I) when it is\n"
-                        " * not the current one. */\n", art->images_name);
-        buf_printf(out, "__asm__(\".section .rodata\\n.balign 64\\nnewt_images_%s:\\n.incbin \\\"%s\\\"\\n"
-                        ".previous\\n\");\nextern const unsigned char newt_images_%s[];\n\n",
-                   art->source_sha256, art->images_name, art->source_sha256);
+        buf_printf(
+            out,
+            "/* The images stand in %s; give its folder to the assembler (-Wa,-I) when it is\n"
+            " * not the current one. */\n",
+            art->images_name);
+        buf_printf(
+            out,
+            "__asm__(\".section .rodata\\n.balign 64\\nnewt_images_%s:\\n.incbin \\\"%s\\\"\\n"
+            ".previous\\n\");\nextern const unsigned char newt_images_%s[];\n\n",
+            art->source_sha256, art->images_name, art->source_sha256);
     } else {
         for (uint32_t i = 0; i < art->image_count; i++)
             module_image_words(&art->images[i], i, out);
@@ -38,11 +44,15 @@ static void module_images(const Artifact *art, Buf *out)
     buf_printf(out, "static const NewtImage newt_images[%u] = {\n", art->image_count);
     for (uint32_t i = 0; i < art->image_count; i++) {
         const ArtifactImage *image = &art->images[i];
-        buf_printf(out, "    { %s, %s, %d, ", image->kind == IMAGE_PTX ? "NEWT_IMAGE_PTX" : "NEWT_IMAGE_CUBIN",
-                   image->set == 'a' ? "NEWT_SET_ACCELERATED" : image->set == 'f' ? "NEWT_SET_FAMILY" : "NEWT_SET_COMMON",
+        buf_printf(out, "    { %s, %s, %d, ",
+                   image->kind == IMAGE_PTX ? "NEWT_IMAGE_PTX" : "NEWT_IMAGE_CUBIN",
+                   image->set == 'a'   ? "NEWT_SET_ACCELERATED"
+                   : image->set == 'f' ? "NEWT_SET_FAMILY"
+                                       : "NEWT_SET_COMMON",
                    image->number);
         if (art->embed == EMBED_INCBIN)
-            buf_printf(out, "newt_images_%s + %zu", art->source_sha256, artifact_image_offset(art, i));
+            buf_printf(out, "newt_images_%s + %zu", art->source_sha256,
+                       artifact_image_offset(art, i));
         else
             buf_printf(out, "newt_image_%u", i);
         buf_printf(out, ", %zu,\n      \"%s\" },\n", image->size, image->sha256);
@@ -64,8 +74,10 @@ static void module_record(const ArtifactKernel *k, Buf *out)
     buf_puts(out, "};\n");
     for (uint32_t i = 0; i < k->param_count; i++) {
         const ArtifactParam *p = &k->params[i];
-        buf_printf(out, "_Static_assert(offsetof(struct %s_args, %s) == %u && sizeof((struct %s_args *)0)->%s == %u,\n"
-                        "               \"%s: this compiler lays out the arguments in another way\");\n",
+        buf_printf(out,
+                   "_Static_assert(offsetof(struct %s_args, %s) == %u && sizeof((struct %s_args "
+                   "*)0)->%s == %u,\n"
+                   "               \"%s: this compiler lays out the arguments in another way\");\n",
                    k->name, p->c_name, p->offset, k->name, p->c_name, p->size, k->name);
     }
     buf_puts(out, "\n");
@@ -81,29 +93,33 @@ static void module_params(const ArtifactKernel *k, uint32_t index, Buf *out)
         bool pointer = p->type->kind == TYPE_PTR;
         ScalarKind kind = type_scalar_kind(pointer ? p->type->elem : p->type);
         buf_printf(out, "    { \"%s\", %s, %s, %u, %u, %u },\n", p->name,
-                   pointer ? "NEWT_PARAM_POINTER" : "NEWT_PARAM_SCALAR", scalar_info[kind].newt, p->offset,
-                   p->size, pointer && p->is_const ? 1u : 0u);
+                   pointer ? "NEWT_PARAM_POINTER" : "NEWT_PARAM_SCALAR", scalar_info[kind].newt,
+                   p->offset, p->size, pointer && p->is_const ? 1u : 0u);
     }
     buf_puts(out, "};\n");
 }
 
-static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uint32_t index, Buf *out)
+static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uint32_t index,
+                                  Buf *out)
 {
-    static const char *const test_names[] = { "NEWT_TEST_ALIGN", "NEWT_TEST_MULTIPLE", "NEWT_TEST_EQUAL",
-                                              "NEWT_TEST_FITS_I32" };
+    static const char *const test_names[] = { "NEWT_TEST_ALIGN", "NEWT_TEST_MULTIPLE",
+                                              "NEWT_TEST_EQUAL", "NEWT_TEST_FITS_I32" };
     if (v->predicate_count) {
-        buf_printf(out, "static const NewtPredicate newt_predicates_%u_%u[%u] = {\n", kernel, index, v->predicate_count);
+        buf_printf(out, "static const NewtPredicate newt_predicates_%u_%u[%u] = {\n", kernel, index,
+                   v->predicate_count);
         for (uint32_t i = 0; i < v->predicate_count; i++)
-            buf_printf(out, "    { %s, %u, INT64_C(%" PRId64 ") },\n", test_names[v->predicates[i].test],
-                       v->predicates[i].param, v->predicates[i].value);
+            buf_printf(out, "    { %s, %u, INT64_C(%" PRId64 ") },\n",
+                       test_names[v->predicates[i].test], v->predicates[i].param,
+                       v->predicates[i].value);
         buf_puts(out, "};\n");
     }
     if (v->entry_count) {
-        buf_printf(out, "static const NewtEntry newt_entries_%u_%u[%u] = {\n", kernel, index, v->entry_count);
+        buf_printf(out, "static const NewtEntry newt_entries_%u_%u[%u] = {\n", kernel, index,
+                   v->entry_count);
         for (uint32_t i = 0; i < v->entry_count; i++) {
             const ArtifactEntry *e = &v->entries[i];
-            buf_printf(out, "    { \"%s\", %u, %u, %u, %u, %u, %u, { 0, 0, 0 } },\n", e->symbol, e->image, e->threads,
-                       e->shared, e->shared_static, e->registers, e->spills);
+            buf_printf(out, "    { \"%s\", %u, %u, %u, %u, %u, %u, { 0, 0, 0 } },\n", e->symbol,
+                       e->image, e->threads, e->shared, e->shared_static, e->registers, e->spills);
         }
         buf_puts(out, "};\n");
     }
@@ -125,16 +141,19 @@ static void module_variants(const ArtifactKernel *k, uint32_t index, Buf *out)
             buf_printf(out, "newt_entries_%u_%u", index, i);
         else
             buf_puts(out, "NULL");
-        buf_printf(out, ", %u, %u, %s, %s, UINT64_C(%" PRIu64 ") },\n", v->predicate_count, v->entry_count,
-                   v->grid_symbol ? v->grid_symbol : "NULL", v->host_symbol ? v->host_symbol : "NULL",
-                   v->host_scratch);
+        buf_printf(out, ", %u, %u, %s, %s, UINT64_C(%" PRIu64 ") },\n", v->predicate_count,
+                   v->entry_count, v->grid_symbol ? v->grid_symbol : "NULL",
+                   v->host_symbol ? v->host_symbol : "NULL", v->host_scratch);
     }
     buf_puts(out, "};\n\n");
 }
 
 static void module_kernel_table(const Artifact *art, Buf *out)
 {
-    buf_printf(out, "static const NewtModuleDesc newt_module;\nstatic const NewtKernel newt_kernels[%u] = {\n", art->kernel_count);
+    buf_printf(
+        out,
+        "static const NewtModuleDesc newt_module;\nstatic const NewtKernel newt_kernels[%u] = {\n",
+        art->kernel_count);
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         const ArtifactKernel *k = &art->kernels[i];
         buf_printf(out, "    { &newt_module, \"%s\", ", k->name);
@@ -156,10 +175,13 @@ static void module_desc(const Artifact *art, Buf *out)
     sha256_begin(&sha);
     sha256_add(&sha, out->at, out->len);
     sha256_hex(&sha, hex);
-    buf_printf(out, "static const NewtModuleDesc newt_module = {\n    NEWT_ABI, %u, %u, UINT64_C(0x%.16s),\n    ",
+    buf_printf(out,
+               "static const NewtModuleDesc newt_module = {\n    NEWT_ABI, %u, %u, "
+               "UINT64_C(0x%.16s),\n    ",
                art->image_count, art->kernel_count, hex);
     buf_c_string(out, art->source_name, strlen(art->source_name));
-    buf_printf(out, ",\n    \"%s\",\n    %s, newt_kernels\n};\n\n", art->source_sha256, art->image_count ? "newt_images" : "NULL");
+    buf_printf(out, ",\n    \"%s\",\n    %s, newt_kernels\n};\n\n", art->source_sha256,
+               art->image_count ? "newt_images" : "NULL");
 }
 
 static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
@@ -180,16 +202,20 @@ static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
             buf_printf(out, "%s%s", i ? ", " : "", k->params[i].c_name);
         buf_puts(out, " };\n");
     }
-    buf_printf(out, "    return newt_launch_(&newt_kernels[%u], device, stream, %s, %s);\n}\n\n", index,
-               k->has_grid ? "NULL" : "&grid", k->param_count ? "&newt_args" : "NULL");
-    buf_printf(out, "NewtStatus %s_preload(NewtDevice *device)\n{\n    return newt_preload_(&newt_kernels[%u], device);\n}\n\n",
+    buf_printf(out, "    return newt_launch_(&newt_kernels[%u], device, stream, %s, %s);\n}\n\n",
+               index, k->has_grid ? "NULL" : "&grid", k->param_count ? "&newt_args" : "NULL");
+    buf_printf(out,
+               "NewtStatus %s_preload(NewtDevice *device)\n{\n    return "
+               "newt_preload_(&newt_kernels[%u], device);\n}\n\n",
                k->name, index);
 }
 
 void artifact_write_module(const Artifact *art, Buf *out)
 {
-    buf_printf(out, "/* Generated from %s by newtc " NEWTC_VERSION ".  Do not edit. */\n", art->source_name);
-    buf_printf(out, "#include \"%s\"\n#include <newt/module.h>\n#include <stddef.h>\n\n", art->header_name);
+    buf_printf(out, "/* Generated from %s by newtc " NEWTC_VERSION ".  Do not edit. */\n",
+               art->source_name);
+    buf_printf(out, "#include \"%s\"\n#include <newt/module.h>\n#include <stddef.h>\n\n",
+               art->header_name);
     if (!art->kernel_count) {  // a file of helpers only
         buf_puts(out, "/* There is no kernel in it. */\n");
         return;

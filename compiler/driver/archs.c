@@ -16,7 +16,8 @@ static bool archs_fail(Arena *a, DiagSink *diags)
     const Diag *d = diags->list.len ? diags->list.at[diags->list.len - 1] : NULL;
     fprintf(stderr, "newtc: error: %s\n", d ? d->text : "unknown architecture");
     for (uint32_t i = 0; d && i < d->notes.len; i++)
-        fprintf(stderr, "newtc: %s: %s\n", d->notes.at[i].is_help ? "help" : "note", d->notes.at[i].text);
+        fprintf(stderr, "newtc: %s: %s\n", d->notes.at[i].is_help ? "help" : "note",
+                d->notes.at[i].text);
     (void)a;
     return false;
 }
@@ -48,7 +49,8 @@ static bool archs_native(Arena *a, ArchList *out)
         dlclose(driver);
     if (!t) {
         fprintf(stderr, "newtc: error: --arch=native: %s\n",
-                ok ? "the device's architecture is not known to this newtc" : "there is no CUDA driver or no device here");
+                ok ? "the device's architecture is not known to this newtc"
+                   : "there is no CUDA driver or no device here");
         return false;
     }
     archs_add(a, out, t, false, t->name);
@@ -66,7 +68,8 @@ static void archs_all_major(Arena *a, const Nvrtc *nvrtc, DiagSink *quiet, ArchL
     quiet->muted = false;
 }
 
-static bool archs_word(Arena *a, const char *word, const Nvrtc *nvrtc, DiagSink *diags, ArchList *out)
+static bool archs_word(Arena *a, const char *word, const Nvrtc *nvrtc, DiagSink *diags,
+                       ArchList *out)
 {
     if (strcmp(word, "host") == 0) {
         out->host = true;

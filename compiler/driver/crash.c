@@ -1,6 +1,7 @@
 /// crash.c - see crash.h.
 ///
-/// A signal handler has no context argument, so the stage is file-scope state: the only one of the driver.
+/// A signal handler has no context argument, so the stage is file-scope state: the only one of the
+/// driver.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): asks for sigaltstack
 #define _XOPEN_SOURCE 700
 #include "driver/crash.h"
@@ -37,7 +38,8 @@ static void crash_faulted(int sig)
     crash_put(what);
     crash_put(" in stage '");
     crash_put(crash_doing ? crash_doing : "options");
-    crash_put("' [internal]\nhelp: this is a fault of newtc; pack a report with --reproduce=FILE.tar\n");
+    crash_put(
+        "' [internal]\nhelp: this is a fault of newtc; pack a report with --reproduce=FILE.tar\n");
     _exit(CRASH_EXIT);
 }
 

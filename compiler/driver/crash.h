@@ -5,8 +5,9 @@
 
 enum { CRASH_STACK = 64 * 1024 };
 
-/// Catches the signals of faults (on the stack `room`, for overflows) and those that interrupt; both
-/// remove temporaries. A sanitizer's handlers stay. `room` must live as long as the process; CRASH_STACK bytes do.
+/// Catches the signals of faults (on the stack `room`, for overflows) and those that interrupt;
+/// both remove temporaries. A sanitizer's handlers stay. `room` must live as long as the process;
+/// CRASH_STACK bytes do.
 void crash_install(void *room, size_t size);
 
 /// Names what is done from now on: an input and a stage, as "parsing" or "pass cse". Both must stay

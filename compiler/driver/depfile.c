@@ -13,7 +13,8 @@ static void depfile_name(const char *name, Buf *out)
     }
 }
 
-void depfile_write(const StrList *targets, bool targets_are_quoted, const StrList *inputs, bool phony, Buf *out)
+void depfile_write(const StrList *targets, bool targets_are_quoted, const StrList *inputs,
+                   bool phony, Buf *out)
 {
     size_t line = 0;
     for (uint32_t i = 0; i < targets->len; i++) {

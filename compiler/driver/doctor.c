@@ -11,11 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char doctor_kernel[] = "import newt.language as nl\n\n\n"
-                                    "@newt.kernel(grid=lambda n: (nl.cdiv(n, 64),))\n"
-                                    "def doctor(x: nl.ptr[nl.float32], n: nl.int32):\n"
-                                    "    i = nl.program_id(0) * 64 + nl.arange(0, 64)\n"
-                                    "    nl.store(x + i, nl.load(x + i, mask=i < n) + 1.0, mask=i < n)\n";
+static const char doctor_kernel[] =
+    "import newt.language as nl\n\n\n"
+    "@newt.kernel(grid=lambda n: (nl.cdiv(n, 64),))\n"
+    "def doctor(x: nl.ptr[nl.float32], n: nl.int32):\n"
+    "    i = nl.program_id(0) * 64 + nl.arange(0, 64)\n"
+    "    nl.store(x + i, nl.load(x + i, mask=i < n) + 1.0, mask=i < n)\n";
 
 static void doctor_nvrtc(Arena *a, const Nvrtc *n)
 {
@@ -63,8 +64,8 @@ static void doctor_driver(void)
     if (result != 0)
         printf("CUDA driver  there, but not usable (error %d): programs run on the host\n", result);
     else
-        printf("CUDA driver  for CUDA %d.%d, %d device%s\n", number / 1000, number % 1000 / 10, count,
-               count == 1 ? "" : "s");
+        printf("CUDA driver  for CUDA %d.%d, %d device%s\n", number / 1000, number % 1000 / 10,
+               count, count == 1 ? "" : "s");
     for (int i = 0; result == 0 && i < count; i++) {
         int device, major = 0, minor = 0;
         char name[128] = "";
@@ -87,7 +88,8 @@ static void doctor_cache(Arena *a, const Options *opt)
     cache_open(&cache, a, opt->cache_dir);
     cache_measure(&cache, &entries, &bytes);
     if (cache.dir)
-        printf("cache        %s, %u images, %.1f MiB\n", cache.dir, entries, (double)bytes / (1 << 20));
+        printf("cache        %s, %u images, %.1f MiB\n", cache.dir, entries,
+               (double)bytes / (1 << 20));
     else
         printf("cache        %s\n", cache.why_off);
 }
@@ -102,7 +104,8 @@ static bool doctor_compiler(Arena *a, const Options *opt)
     VEC_PUSH(a, &words, NULL);
     bool ok = words.len > 2 && proc_run(words.at, &text) == 0;
     if (ok)
-        printf("C compiler   %s: %.*s\n", words.at[0], (int)strcspn(text.at ? text.at : "", "\n"), text.at ? text.at : "");
+        printf("C compiler   %s: %.*s\n", words.at[0], (int)strcspn(text.at ? text.at : "", "\n"),
+               text.at ? text.at : "");
     else
         printf("C compiler   '%s' does not run; it is needed for -c only\n", words.at[0]);
     buf_free(&text);
@@ -110,12 +113,14 @@ static bool doctor_compiler(Arena *a, const Options *opt)
 }
 
 /// Compiles the kernel in `dir`; prints how it went.
-static bool doctor_test(Arena *a, const Options *opt, const char *program, const char *dir, const char *what,
-                        const char *arch, const char *emit)
+static bool doctor_test(Arena *a, const Options *opt, const char *program, const char *dir,
+                        const char *what, const char *arch, const char *emit)
 {
     StrList argv = { 0 };
     Buf log = { 0 };
-    const char *const words[] = { program, arch, emit, "-q", "--no-cache", "-o", arena_printf(a, "%s/out", dir) };
+    const char *const words[] = {
+        program, arch, emit, "-q", "--no-cache", "-o", arena_printf(a, "%s/out", dir)
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         VEC_PUSH(a, &argv, words[i]);
     if (opt->nvrtc)
@@ -127,7 +132,8 @@ static bool doctor_test(Arena *a, const Options *opt, const char *program, const
     VEC_PUSH(a, &argv, arena_printf(a, "%s/doctor.newt", dir));
     VEC_PUSH(a, &argv, NULL);
     int status = proc_run(argv.at, &log);
-    printf("%-12s %s\n%s", what, status == 0 ? "works" : "FAILS:", status != 0 && log.at ? log.at : "");
+    printf("%-12s %s\n%s", what,
+           status == 0 ? "works" : "FAILS:", status != 0 && log.at ? log.at : "");
     unlink(arena_printf(a, "%s/out", dir));
     unlink(arena_printf(a, "%s/out.h", dir));
     buf_free(&log);
@@ -139,7 +145,8 @@ static bool doctor_tests(Arena *a, const Options *opt, bool has_nvrtc, bool has_
     const char *tmp = getenv("TMPDIR"), *why = NULL, *program = place_of_program(a);
     char *dir = arena_printf(a, "%s/newtc-doctor-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (!program || !mkdtemp(dir)) {
-        printf("tests        cannot be run: %s\n", program ? strerror(errno) : "this system has no /proc");
+        printf("tests        cannot be run: %s\n",
+               program ? strerror(errno) : "this system has no /proc");
         return false;
     }
     const char *kernel = arena_printf(a, "%s/doctor.newt", dir);

@@ -26,12 +26,14 @@ static void images_say(const Options *opt, const char *name, bool cached)
         fprintf(stderr, "newtc: %s %s\n", cached ? "from the cache:" : "compiling", name);
 }
 
-/// NVRTC puts the current folder before the paths of line information, and the time of a file that it finds there: with
-/// -ffile-prefix-map neither may get into an image, so it runs where no source is.
-static void images_run(Arena *a, const Options *opt, const Nvrtc *nvrtc, const CudaRequest *requests, CudaImage *images,
-                       size_t count)
+/// NVRTC puts the current folder before the paths of line information, and the time of a file that
+/// it finds there: with -ffile-prefix-map neither may get into an image, so it runs where no source
+/// is.
+static void images_run(Arena *a, const Options *opt, const Nvrtc *nvrtc,
+                       const CudaRequest *requests, CudaImage *images, size_t count)
 {
-    int here = opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int here =
+        opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool moved = here >= 0 && chdir("/") == 0;
     cuda_compile_all(nvrtc, a, requests, images, count, images_threads(opt));
     if (moved && fchdir(here) != 0) {
@@ -49,7 +51,8 @@ void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs,
     size_t total = 0;
     for (uint32_t i = 0; opt->dry_run && i < count; i++)
         for (uint32_t r = 0; r < jobs[i].request_count; r++)
-            fprintf(stderr, " nvrtc -arch=%s %s\n", jobs[i].requests[r].target->name, jobs[i].requests[r].name);
+            fprintf(stderr, " nvrtc -arch=%s %s\n", jobs[i].requests[r].target->name,
+                    jobs[i].requests[r].name);
     for (uint32_t i = 0; i < count; i++)
         total += jobs[i].no_images ? 0 : jobs[i].request_count;
     if (!total)
@@ -57,8 +60,11 @@ void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs,
     if (!opt->no_cache)
         cache_open(&cache, a, opt->cache_dir);
     if (opt->verbose)
-        fprintf(stderr, "newtc: NVRTC %d.%d from %s\nnewtc: cache %s\n", nvrtc->major, nvrtc->minor, nvrtc->path,
-                opt->no_cache ? "off: --no-cache" : cache.dir ? cache.dir : cache.why_off);
+        fprintf(stderr, "newtc: NVRTC %d.%d from %s\nnewtc: cache %s\n", nvrtc->major, nvrtc->minor,
+                nvrtc->path,
+                opt->no_cache ? "off: --no-cache"
+                : cache.dir   ? cache.dir
+                              : cache.why_off);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t r = 0; !jobs[i].no_images && r < jobs[i].request_count; r++) {
             bool cached = cache_find(&cache, nvrtc, &jobs[i].requests[r], a, &jobs[i].images[r]);
@@ -79,5 +85,5 @@ void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs,
         cache_store(&cache, nvrtc, &requests[i], &images[i]);
     }
     if (wanted.len)
-        cache_trim(&cache);
+        cache_trim(&cache, CACHE_MOST_BYTES);
 }

@@ -1,4 +1,5 @@
-/// info.c - see info.h. Everything goes to standard output; a name that does not exist is a usage error.
+/// info.c - see info.h. Everything goes to standard output; a name that does not exist is a usage
+/// error.
 #include "driver/info.h"
 #include "backend/cuda/nvrtc.h"
 #include "sema/builtin.h"
@@ -50,7 +51,7 @@ static int info_nvrtc_places(Arena *a, const Options *opt)
 {
     const Nvrtc *n = info_nvrtc(a, opt);
     NvrtcPlace *place;
-    VEC_EACH(place, &n->places)
+    VEC_EACH (place, &n->places)
         printf("%s: %s\n", place->path, place->result);
     if (n->loaded)
         printf("NVRTC %d.%d from %s\n", n->major, n->minor, n->path);
@@ -65,7 +66,10 @@ static void info_name(const BuiltinTable *t, const Builtin *b, Buf *out)
     static const struct {
         BuiltinSpace space;
         const char *prefix;
-    } spaces[] = { { SPACE_LANG, "nl." }, { SPACE_TOP, "newt." }, { SPACE_CUDA, "nl.extra.cuda." }, { SPACE_BARE, "" } };
+    } spaces[] = { { SPACE_LANG, "nl." },
+                   { SPACE_TOP, "newt." },
+                   { SPACE_CUDA, "nl.extra.cuda." },
+                   { SPACE_BARE, "" } };
     for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++) {
         ConstVal found = builtin_find(t, spaces[i].space, b->name);
         if ((found.kind == CONST_BUILTIN || found.kind == CONST_ANNOTATION) && found.v.ref == b) {
@@ -85,7 +89,8 @@ static void info_builtin(const BuiltinTable *t, const Builtin *b, Buf *out)
         buf_putc(out, '(');
         for (uint32_t i = is_method; i < b->param_count; i++) {
             const BuiltinParam *p = &b->params[i];
-            buf_printf(out, "%s%s%s", i > is_method ? ", " : "", p->variadic ? "*" : "", p->name->text);
+            buf_printf(out, "%s%s%s", i > is_method ? ", " : "", p->variadic ? "*" : "",
+                       p->name->text);
             if (p->has_default && !p->variadic) {
                 buf_putc(out, '=');
                 const_print(out, &p->default_value);
@@ -127,8 +132,8 @@ static int info_explain(const char *slug)
     for (int i = 0; i < DIAG_COUNT; i++)
         slugs[i] = diag_info[i].slug;
     const char *near = diag_did_you_mean(slug, slugs, DIAG_COUNT);
-    fprintf(stderr, "newtc: error: no diagnostic is called '%s'%s%s%s\n", slug, near ? "; did you mean '" : "",
-            near ? near : "", near ? "'?" : "");
+    fprintf(stderr, "newtc: error: no diagnostic is called '%s'%s%s%s\n", slug,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
     return 2;
 }
 
@@ -139,7 +144,10 @@ static int info_help(const char *topic)
     if (known)
         fputs(text.at, stdout);
     else
-        fprintf(stderr, "newtc: error: no help on '%s'; --help=TOPIC takes the name of a group that --help shows\n", topic);
+        fprintf(stderr,
+                "newtc: error: no help on '%s'; --help=TOPIC takes the name of a group that --help "
+                "shows\n",
+                topic);
     buf_free(&text);
     return known ? 0 : 2;
 }

@@ -1,8 +1,8 @@
 /// job.h - one input file on its way from text to outputs.
 ///
 /// job_front parses and resolves, job_lower makes IR, host text and CUDA text for every variant,
-/// job_collect hands out the NVRTC requests, job_finish takes the images and writes. Each returns false after
-/// reporting into the job's diagnostics; a job that failed writes nothing.
+/// job_collect hands out the NVRTC requests, job_finish takes the images and writes. Each returns
+/// false after reporting into the job's diagnostics; a job that failed writes nothing.
 #ifndef NEWT_DRIVER_JOB_H
 #define NEWT_DRIVER_JOB_H
 #include "artifact/artifact.h"
@@ -11,21 +11,28 @@
 #include "lower/variants.h"
 #include "support/fs.h"
 
-/// The CUDA text of a kernel with all its variants, and what NVRTC makes of it for each architecture.
+/// The CUDA text of a kernel with all its variants, and what NVRTC makes of it for each
+/// architecture.
 typedef struct JobKernel {
     const KernelUnit *unit;
-    const char *c_name;          ///< with --prefix
-    ArtifactParam *params;       ///< the run-time ones
+    const char *c_name;     ///< with --prefix
+    ArtifactParam *params;  ///< the run-time ones
     uint32_t param_count, record_size;
-    ArtifactVariant *variants;   ///< entries are filled when images are there
-    uint32_t *smem;              ///< dynamic shared memory of each variant
+    ArtifactVariant *variants;  ///< entries are filled when images are there
+    uint32_t *smem;             ///< dynamic shared memory of each variant
     uint32_t *threads;
-    Buf *accesses;               ///< of each variant, for --emit=report
-    Buf cuda, ir;                ///< texts; ir: what --emit=ir or ir-after prints
-    uint32_t first_request;      ///< its requests, one an architecture, among the job's
+    Buf *accesses;           ///< of each variant, for --emit=report
+    Buf cuda, ir;            ///< texts; ir: what --emit=ir or ir-after prints
+    uint32_t first_request;  ///< its requests, one an architecture, among the job's
 } JobKernel;
 
-typedef enum { JOB_TIME_FRONT, JOB_TIME_LOWER, JOB_TIME_NVRTC, JOB_TIME_WRITE, JOB_TIME_COUNT } JobTime;
+typedef enum {
+    JOB_TIME_FRONT,
+    JOB_TIME_LOWER,
+    JOB_TIME_NVRTC,
+    JOB_TIME_WRITE,
+    JOB_TIME_COUNT
+} JobTime;
 
 typedef struct Job {
     const Options *opt;
@@ -36,20 +43,20 @@ typedef struct Job {
     DiagSink diags;
     Program program;
     const char *path, *stem;
-    const char *text;            ///< as read
+    const char *text;  ///< as read
     size_t text_len;
     Module *module;
     KernelUnits units;
     JobKernel *kernels;
-    Buf host;                    ///< C of grids and host kernels
+    Buf host;  ///< C of grids and host kernels
     CudaRequest *requests;
     CudaImage *images;
     uint32_t request_count;
-    unsigned emit;               ///< what to write, defaults applied
-    uint32_t cached_count;       ///< images that came from the cache
+    unsigned emit;          ///< what to write, defaults applied
+    uint32_t cached_count;  ///< images that came from the cache
     double seconds[JOB_TIME_COUNT];
-    bool no_images;              ///< -M and -###: names are wanted, not bytes
-    bool environment_failed;     ///< exit code 2: the file could not be read or written
+    bool no_images;           ///< -M and -###: names are wanted, not bytes
+    bool environment_failed;  ///< exit code 2: the file could not be read or written
 } Job;
 
 void job_init(Job *job, const Options *opt, const ArchList *archs, const char *path);

@@ -1,7 +1,9 @@
-/// main.c - newtc: reads the command line, runs every input through its stages, gives the exit code.
+/// main.c - newtc: reads the command line, runs every input through its stages, gives the exit
+/// code.
 ///
-/// 0 clean; 1 diagnostics; 2 usage or environment; 3 internal. With several inputs the highest wins and good
-/// inputs still produce outputs. All images of all inputs are compiled together, so every core is used.
+/// 0 clean; 1 diagnostics; 2 usage or environment; 3 internal. With several inputs the highest wins
+/// and good inputs still produce outputs. All images of all inputs are compiled together, so every
+/// core is used.
 #include "driver/crash.h"
 #include "driver/doctor.h"
 #include "driver/images.h"
@@ -23,14 +25,16 @@ static int main_exit_code(const Job *job, bool ok)
 }
 
 /// From texts to outputs; diagnostics are left in the jobs.
-static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, const Nvrtc *nvrtc, Job *jobs)
+static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, const Nvrtc *nvrtc,
+                         Job *jobs)
 {
     uint32_t count = opt->inputs.len;
     bool *ok = ARENA_NEW_N(a, bool, count);
     int code = EXIT_CLEAN;
     for (uint32_t i = 0; i < count; i++) {
         job_init(&jobs[i], opt, archs, opt->inputs.at[i]);
-        ok[i] = job_front(&jobs[i]) && (!jobs[i].module || (job_lower(&jobs[i]) && job_collect(&jobs[i])));
+        ok[i] = job_front(&jobs[i]) &&
+                (!jobs[i].module || (job_lower(&jobs[i]) && job_collect(&jobs[i])));
         if (!ok[i])
             jobs[i].request_count = 0;
     }
@@ -73,7 +77,8 @@ static bool main_is_later(const char *word)
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         if (strcmp(word, later[i]) == 0) {
             fprintf(stderr, "newtc: error: 'newtc %s' is not part of this version; %s\n", word,
-                    word[0] == '-' ? "--help shows what is" : "a file of that name is given as './NAME'");
+                    word[0] == '-' ? "--help shows what is"
+                                   : "a file of that name is given as './NAME'");
             return true;
         }
     return false;

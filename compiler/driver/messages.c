@@ -30,7 +30,8 @@ bool messages_print(const Job *jobs, uint32_t count)
 {
     const Options *o = jobs[0].opt;
     Buf text = { 0 };
-    bool color = o->color == COLOR_ALWAYS || (o->color == COLOR_AUTO && !o->diag_file && messages_terminal_has_color());
+    bool color = o->color == COLOR_ALWAYS ||
+                 (o->color == COLOR_AUTO && !o->diag_file && messages_terminal_has_color());
     messages_format(jobs, count, color, &text);
     if (text.len && o->format == DIAG_TEXT)
         options_note_unknown_warnings(o);
@@ -39,8 +40,8 @@ bool messages_print(const Job *jobs, uint32_t count)
     if (to && text.len)
         ok = fwrite(text.at, 1, text.len, to) == text.len;
     if (!to || (o->diag_file && fclose(to) != 0) || !ok) {
-        fprintf(stderr, "newtc: error: cannot write '%s': %s\n", o->diag_file ? o->diag_file : "standard error",
-                strerror(errno));
+        fprintf(stderr, "newtc: error: cannot write '%s': %s\n",
+                o->diag_file ? o->diag_file : "standard error", strerror(errno));
         ok = false;
     }
     buf_free(&text);
@@ -58,13 +59,16 @@ void messages_print_times(const Job *jobs, uint32_t count, TimeReport form)
             buf_json_string(&out, job->path, strlen(job->path));
             for (int t = 0; t < JOB_TIME_COUNT; t++)
                 buf_printf(&out, ", \"%s_ms\": %.3f", names[t], job->seconds[t] * 1e3);
-            buf_printf(&out, ", \"images\": %u, \"cached\": %u }", job->request_count, job->cached_count);
+            buf_printf(&out, ", \"images\": %u, \"cached\": %u }", job->request_count,
+                       job->cached_count);
         } else {
-            buf_printf(&out, "%s: front end %.2f ms, lowering and passes %.2f ms, NVRTC %.2f ms (%u images, %u of them "
-                             "from the cache), writing %.2f ms\n",
-                       job->path, job->seconds[JOB_TIME_FRONT] * 1e3, job->seconds[JOB_TIME_LOWER] * 1e3,
-                       job->seconds[JOB_TIME_NVRTC] * 1e3, job->request_count, job->cached_count,
-                       job->seconds[JOB_TIME_WRITE] * 1e3);
+            buf_printf(&out,
+                       "%s: front end %.2f ms, lowering and passes %.2f ms, NVRTC %.2f ms (%u "
+                       "images, %u of them "
+                       "from the cache), writing %.2f ms\n",
+                       job->path, job->seconds[JOB_TIME_FRONT] * 1e3,
+                       job->seconds[JOB_TIME_LOWER] * 1e3, job->seconds[JOB_TIME_NVRTC] * 1e3,
+                       job->request_count, job->cached_count, job->seconds[JOB_TIME_WRITE] * 1e3);
         }
     }
     if (form == TIME_JSON)

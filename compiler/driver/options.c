@@ -1,7 +1,8 @@
 /// options.c - command line parsing from the table options.def.
 ///
-/// One row, one small handler. Unknown options are errors with the nearest known spelling; a value that
-/// is missing or malformed names the option. NEWTC_FLAGS comes first so that the command line wins.
+/// One row, one small handler. Unknown options are errors with the nearest known spelling; a value
+/// that is missing or malformed names the option. NEWTC_FLAGS comes first so that the command line
+/// wins.
 #include "driver/options.h"
 #include "support/fs.h"
 #include <errno.h>
@@ -28,7 +29,8 @@ typedef struct OptRow {
 
 static bool opt_fail(const OptCx *cx, const char *value, const char *wanted)
 {
-    fprintf(stderr, "newtc: error: '%s' does not fit option '%s': %s\n", value, cx->spelling, wanted);
+    fprintf(stderr, "newtc: error: '%s' does not fit option '%s': %s\n", value, cx->spelling,
+            wanted);
     return false;
 }
 
@@ -81,9 +83,12 @@ static bool opt_emit_word(OptCx *cx, const char *word)
     static const struct {
         const char *name;
         unsigned bit;
-    } kinds[] = { { "tokens", EMIT_TOKENS }, { "ast", EMIT_AST }, { "newt", EMIT_NEWT }, { "ir", EMIT_IR },
-                  { "cuda", EMIT_CUDA }, { "ptx", EMIT_PTX }, { "cubin", EMIT_CUBIN }, { "sass-summary", EMIT_SASS },
-                  { "host-c", EMIT_HOST_C }, { "c", EMIT_C }, { "obj", EMIT_OBJ }, { "header", EMIT_HEADER },
+    } kinds[] = { { "tokens", EMIT_TOKENS },     { "ast", EMIT_AST },
+                  { "newt", EMIT_NEWT },         { "ir", EMIT_IR },
+                  { "cuda", EMIT_CUDA },         { "ptx", EMIT_PTX },
+                  { "cubin", EMIT_CUBIN },       { "sass-summary", EMIT_SASS },
+                  { "host-c", EMIT_HOST_C },     { "c", EMIT_C },
+                  { "obj", EMIT_OBJ },           { "header", EMIT_HEADER },
                   { "manifest", EMIT_MANIFEST }, { "report", EMIT_REPORT } };
     if (strncmp(word, "ir-after:", 9) == 0 && word[9]) {
         cx->out->ir_after = word + 9;
@@ -95,8 +100,10 @@ static bool opt_emit_word(OptCx *cx, const char *word)
             cx->out->emit |= kinds[i].bit;
             return true;
         }
-    return opt_fail(cx, word, "expected tokens, ast, newt, ir, ir-after:PASS, cuda, ptx, cubin, sass-summary, host-c, c, "
-                              "obj, header, manifest or report");
+    return opt_fail(
+        cx, word,
+        "expected tokens, ast, newt, ir, ir-after:PASS, cuda, ptx, cubin, sass-summary, host-c, c, "
+        "obj, header, manifest or report");
 }
 
 static bool opt_EMIT(OptCx *cx, void *field, const char *value)
@@ -138,7 +145,8 @@ static bool opt_ARCH(OptCx *cx, void *field, const char *value)
     return opt_words(cx, value, opt_arch_word);
 }
 
-static bool opt_choice(OptCx *cx, const char *value, const char *const *names, int *out, const char *wanted)
+static bool opt_choice(OptCx *cx, const char *value, const char *const *names, int *out,
+                       const char *wanted)
 {
     for (int i = 0; names[i]; i++)
         if (strcmp(value, names[i]) == 0) {
@@ -210,7 +218,8 @@ static bool opt_TIME(OptCx *cx, void *field, const char *value)
 
 static bool opt_PREFIX_MAP(OptCx *cx, void *field, const char *value)
 {
-    return strchr(value, '=') ? opt_LIST(cx, field, value) : opt_fail(cx, value, "expected OLD=NEW");
+    return strchr(value, '=') ? opt_LIST(cx, field, value)
+                              : opt_fail(cx, value, "expected OLD=NEW");
 }
 
 /// As -MT, with what make would interpret quoted as gcc does.
@@ -251,7 +260,7 @@ static bool opt_O2(OptCx *cx, void *field, const char *value)
 }
 
 #define opt_VERSION opt_STR
-#define opt_HELP opt_STR
+#define opt_HELP    opt_STR
 
 static const OptRow rows[] = {
 #define OPT(spelling, shape, handler, field, value_name, group, doc) \
@@ -271,9 +280,7 @@ static bool opt_matches(const OptRow *row, const char *arg, const char **value)
     const char *rest = arg + len;
     switch (row->shape) {
     case SHAPE_FLAG: return *rest == '\0';
-    case SHAPE_JOINED:
-        *value = *rest ? rest : NULL;
-        return true;
+    case SHAPE_JOINED: *value = *rest ? rest : NULL; return true;
     case SHAPE_SEPARATE:
         *value = *rest == '=' ? rest + 1 : NULL;
         return *rest == '\0' || *rest == '=';
@@ -297,7 +304,8 @@ static const OptRow *opt_find(const char *arg, const char **value)
     const OptRow *best = NULL;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         const char *v;
-        if (opt_matches(&rows[i], arg, &v) && (!best || strlen(rows[i].spelling) > strlen(best->spelling))) {
+        if (opt_matches(&rows[i], arg, &v) &&
+            (!best || strlen(rows[i].spelling) > strlen(best->spelling))) {
             best = &rows[i];
             *value = v;
         }
@@ -321,7 +329,8 @@ static bool opt_unknown(const char *arg)
     return false;
 }
 
-/// Splits a response file or NEWTC_FLAGS: white space separates, quotes and backslash as in a shell.
+/// Splits a response file or NEWTC_FLAGS: white space separates, quotes and backslash as in a
+/// shell.
 void options_split(Arena *a, const char *text, StrList *out)
 {
     Buf word = { 0 };
@@ -360,7 +369,8 @@ static bool opt_expand(Arena *a, const char *arg, unsigned depth, StrList *out)
     size_t len;
     const char *text = depth < 16 ? fs_read(a, arg + 1, &len, &why) : NULL;
     if (!text) {
-        fprintf(stderr, "newtc: error: cannot read response file '%s': %s\n", arg + 1, why ? why : "nested too deep");
+        fprintf(stderr, "newtc: error: cannot read response file '%s': %s\n", arg + 1,
+                why ? why : "nested too deep");
         return false;
     }
     StrList words = { 0 };
@@ -380,7 +390,8 @@ static bool opt_apply(OptCx *cx, const StrList *args, uint32_t *i)
     cx->spelling = row->spelling;
     if (!value && row->shape != SHAPE_FLAG) {
         if (*i + 1 == args->len) {
-            fprintf(stderr, "newtc: error: option '%s' needs a value: %s\n", row->spelling, row->value_name);
+            fprintf(stderr, "newtc: error: option '%s' needs a value: %s\n", row->spelling,
+                    row->value_name);
             return false;
         }
         value = args->at[++*i];
@@ -433,7 +444,9 @@ bool options_help(const char *topic, Buf *out)
     const char *group = "";
     bool any = false;
     if (!*topic)
-        buf_puts(out, "newtc [options] file.newt...     compiles each to file.c, file.h and file.json\n");
+        buf_puts(
+            out,
+            "newtc [options] file.newt...     compiles each to file.c, file.h and file.json\n");
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (*topic && strcmp(topic, rows[i].group) != 0)
             continue;

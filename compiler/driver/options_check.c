@@ -1,4 +1,5 @@
-/// options_check.c - what the table cannot say about one option: how options and inputs fit together.
+/// options_check.c - what the table cannot say about one option: how options and inputs fit
+/// together.
 #include "driver/options.h"
 #include "passes/pass.h"
 #include "support/fs.h"
@@ -23,8 +24,9 @@ static bool check_stems(Arena *a, const Options *opt)
     for (uint32_t i = 1; i < opt->inputs.len; i++)
         for (uint32_t j = 0; j < i; j++)
             if (strcmp(fs_stem(a, opt->inputs.at[i]), fs_stem(a, opt->inputs.at[j])) == 0)
-                return check_fail("'%s' and '%s' would write the same outputs; compile them one at a time",
-                                  opt->inputs.at[j], opt->inputs.at[i]);
+                return check_fail(
+                    "'%s' and '%s' would write the same outputs; compile them one at a time",
+                    opt->inputs.at[j], opt->inputs.at[i]);
     return true;
 }
 
@@ -37,10 +39,13 @@ static bool check_output(Arena *a, const Options *opt)
     if (folder && !fs_make_dirs(a, opt->output))
         return check_fail("cannot make the folder '%s'", opt->output);
     if (opt->inputs.len > 1 && len && !folder && !fs_is_dir(opt->output))
-        return check_fail("with several inputs -o must name a folder, and '%s' is none", opt->output);
+        return check_fail("with several inputs -o must name a folder, and '%s' is none",
+                          opt->output);
     if (opt->inputs.len > 1 && (opt->header || opt->manifest))
-        return check_fail("with several inputs %s cannot name one file", opt->header ? "--header" : "--manifest");
-    if (len && strcmp(opt->output, "-") == 0 && opt->dep != DEP_ONLY && (!opt->emit || (opt->emit & (opt->emit - 1))))
+        return check_fail("with several inputs %s cannot name one file",
+                          opt->header ? "--header" : "--manifest");
+    if (len && strcmp(opt->output, "-") == 0 && opt->dep != DEP_ONLY &&
+        (!opt->emit || (opt->emit & (opt->emit - 1))))
         return check_fail("-o - writes one kind of output; name it with --emit=KIND");
     return opt->inputs.len < 2 || check_stems(a, opt);
 }
@@ -70,7 +75,8 @@ static bool check_names(const Options *opt)
     if (opt->export_macro && !check_is_name(opt->export_macro, false))
         return check_fail("--export-macro is '%s'; it takes a C name", opt->export_macro);
     if (opt->cxx_namespace && !check_is_name(opt->cxx_namespace, true))
-        return check_fail("--namespace is '%s'; it takes a C++ name as a or a::b", opt->cxx_namespace);
+        return check_fail("--namespace is '%s'; it takes a C++ name as a or a::b",
+                          opt->cxx_namespace);
     return true;
 }
 
@@ -93,7 +99,8 @@ static bool check_pass(Arena *a, const Options *opt)
     unsigned rows = 0, wanted = 1;
     for (const PassInfo *p = pass_info; p->name; p++)
         rows += strcmp(p->name, name) == 0;
-    if (rows && (!*suffix || (sscanf(suffix, ".%u", &wanted) == 1 && wanted >= 1 && wanted <= rows)))
+    if (rows &&
+        (!*suffix || (sscanf(suffix, ".%u", &wanted) == 1 && wanted >= 1 && wanted <= rows)))
         return true;
     fprintf(stderr, "newtc: error: there is no pass '%s'; the passes, in order:", opt->ir_after);
     for (const PassInfo *p = pass_info; p->name; p++)
@@ -127,7 +134,8 @@ static bool check_warnings(Arena *a, const Options *opt)
                 slugs[count++] = diag_info[id].slug;
         const char *near = diag_did_you_mean(slug, slugs, count);
         if (near)
-            return check_fail("-W%s: no warning is called '%s'; did you mean '%s'?", option, slug, near);
+            return check_fail("-W%s: no warning is called '%s'; did you mean '%s'?", option, slug,
+                              near);
         return check_fail("-W%s: no warning is called '%s'", option, slug);
     }
     return true;
@@ -137,8 +145,9 @@ void options_note_unknown_warnings(const Options *opt)
 {
     for (uint32_t i = 0; i < opt->warnings.len; i++) {
         const char *option = opt->warnings.at[i], *slug = check_slug_of(option);
-        bool known = strcmp(slug, "all") == 0 || strcmp(slug, "extra") == 0 || strcmp(slug, "perf") == 0 ||
-                     strcmp(slug, "error") == 0 || diag_find(slug) != DIAG_COUNT;
+        bool known = strcmp(slug, "all") == 0 || strcmp(slug, "extra") == 0 ||
+                     strcmp(slug, "perf") == 0 || strcmp(slug, "error") == 0 ||
+                     diag_find(slug) != DIAG_COUNT;
         if (!known)
             fprintf(stderr, "newtc: note: -W%s: no warning is called '%s'\n", option, slug);
     }
@@ -149,6 +158,8 @@ bool options_check(Arena *a, const Options *opt)
     if (opt->inputs.len == 0)
         return check_fail("no input file; newtc --help shows how to call it");
     if (opt->emit & EMIT_NEWT)
-        return check_fail("--emit=newt prints tile kernels, which this version does not compile yet");
-    return check_output(a, opt) && check_pass(a, opt) && check_names(opt) && check_numbers(opt) && check_warnings(a, opt);
+        return check_fail(
+            "--emit=newt prints tile kernels, which this version does not compile yet");
+    return check_output(a, opt) && check_pass(a, opt) && check_names(opt) && check_numbers(opt) &&
+           check_warnings(a, opt);
 }

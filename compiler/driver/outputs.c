@@ -1,7 +1,7 @@
 /// outputs.c - names and bytes of everything a compile writes.
 ///
-/// All outputs of one input are committed together. With -o FILE the main output has that name and the
-/// others stand beside it with its stem; without, they go to the current folder as cc's do.
+/// All outputs of one input are committed together. With -o FILE the main output has that name and
+/// the others stand beside it with its stem; without, they go to the current folder as cc's do.
 #include "driver/depfile.h"
 #include "driver/job.h"
 #include "driver/place.h"
@@ -18,9 +18,9 @@
 typedef struct Outputs {
     Job *job;
     OutputSet set;
-    StrList paths;       ///< what the dependency rule names
-    const char *base;    ///< folder and stem of outputs without a name of their own
-    bool single;         ///< one kind of output: -o names it
+    StrList paths;     ///< what the dependency rule names
+    const char *base;  ///< folder and stem of outputs without a name of their own
+    bool single;       ///< one kind of output: -o names it
 } Outputs;
 
 static bool outputs_has_one_kind(unsigned emit)
@@ -47,7 +47,8 @@ static const char *outputs_path(const Outputs *o, const char *suffix, bool main)
     const char *out = o->job->opt->output;
     if (out && strcmp(out, "-") == 0)
         return "-";
-    bool folder = out && (out[strlen(out) - 1] == '/' || fs_is_dir(out) || o->job->opt->inputs.len > 1);
+    bool folder =
+        out && (out[strlen(out) - 1] == '/' || fs_is_dir(out) || o->job->opt->inputs.len > 1);
     if (out && main && !folder)
         return out;
     return arena_printf(&o->job->arena, "%s%s", o->base, suffix);
@@ -62,7 +63,8 @@ static void outputs_add(Outputs *o, const char *path, const char *data, size_t l
 
 static void outputs_add_buf(Outputs *o, const char *path, Buf *text, bool keep_time)
 {
-    outputs_add(o, path, arena_strndup(&o->job->arena, text->at ? text->at : "", text->len), text->len, keep_time);
+    outputs_add(o, path, arena_strndup(&o->job->arena, text->at ? text->at : "", text->len),
+                text->len, keep_time);
     buf_clear(text);
 }
 
@@ -76,8 +78,8 @@ const char *outputs_base(Job *job)
 static bool outputs_is_same_file(const char *left, const char *right)
 {
     struct stat l, r;
-    return stat(left, &l) == 0 && stat(right, &r) == 0 && l.st_dev == r.st_dev && l.st_ino == r.st_ino &&
-           S_ISREG(l.st_mode);
+    return stat(left, &l) == 0 && stat(right, &r) == 0 && l.st_dev == r.st_dev &&
+           l.st_ino == r.st_ino && S_ISREG(l.st_mode);
 }
 
 /// No output replaces an input, and no two outputs have one name.
@@ -136,11 +138,13 @@ bool outputs_write_front(Job *job)
 }
 
 /// ".KERNEL.ARCH.EXT", without the kernel when the module has only one.
-static const char *outputs_suffix(const Outputs *o, uint32_t kernel, const char *arch, const char *ext)
+static const char *outputs_suffix(const Outputs *o, uint32_t kernel, const char *arch,
+                                  const char *ext)
 {
     const Job *job = o->job;
     const char *name = job->units.len > 1 ? job->kernels[kernel].c_name : "";
-    return arena_printf(&o->job->arena, "%s%s%s%s%s", *name ? "." : "", name, *arch ? "." : "", arch, ext);
+    return arena_printf(&o->job->arena, "%s%s%s%s%s", *name ? "." : "", name, *arch ? "." : "",
+                        arch, ext);
 }
 
 /// CUDA text is the same for every architecture; its name carries each, so that tools find it.
@@ -150,7 +154,8 @@ static void outputs_cuda(Outputs *o)
     Buf all = { 0 };
     for (uint32_t i = 0; i < job->units.len; i++) {
         Buf *text = &job->kernels[i].cuda;
-        const char *path = outputs_path(o, outputs_suffix(o, i, "", ".cu"), o->single && job->units.len == 1);
+        const char *path =
+            outputs_path(o, outputs_suffix(o, i, "", ".cu"), o->single && job->units.len == 1);
         if (strcmp(path, "-") == 0)
             buf_bytes(&all, text->at, text->len);
         else
@@ -171,8 +176,10 @@ static void outputs_images(Outputs *o, unsigned kind, const char *ext)
         bool is_ptx = job->requests[r].ptx;
         if (is_ptx != (kind == EMIT_PTX))
             continue;
-        const char *path = outputs_path(o, outputs_suffix(o, kernel, arch->text, ext), o->single && job->request_count == 1);
-        outputs_add(o, path, image->data, is_ptx && image->size ? image->size - 1 : image->size, false);
+        const char *path = outputs_path(o, outputs_suffix(o, kernel, arch->text, ext),
+                                        o->single && job->request_count == 1);
+        outputs_add(o, path, image->data, is_ptx && image->size ? image->size - 1 : image->size,
+                    false);
     }
 }
 
@@ -198,25 +205,29 @@ static void outputs_temps(Outputs *o)
     for (uint32_t i = 0; i < job->units.len; i++) {
         const Buf *text = &job->kernels[i].cuda;
         if (text->len)
-            fs_output(&o->set, arena_printf(a, "%s.%s.cu", base, job->kernels[i].c_name), text->at, text->len, false);
+            fs_output(&o->set, arena_printf(a, "%s.%s.cu", base, job->kernels[i].c_name), text->at,
+                      text->len, false);
     }
     for (uint32_t r = 0; r < job->request_count; r++) {
         const char *log = job->images[r].log;
         const char *kernel = job->kernels[r / job->archs->gpu.len].c_name;
         const char *arch = job->archs->gpu.at[r % job->archs->gpu.len].text;
-        fs_output(&o->set, arena_printf(a, "%s.%s.%s.log", base, kernel, arch), log, strlen(log), false);
+        fs_output(&o->set, arena_printf(a, "%s.%s.%s.log", base, kernel, arch), log, strlen(log),
+                  false);
     }
 }
 
 /// The command of -c: $CC and $CFLAGS are lists of words.
-static const char *const *outputs_cc(Job *job, const char *dir, const char *source, const char *object)
+static const char *const *outputs_cc(Job *job, const char *dir, const char *source,
+                                     const char *object)
 {
     Arena *a = &job->arena;
     const char *cc = job->opt->cc ? job->opt->cc : getenv("CC"), *flags = getenv("CFLAGS");
     const char *headers = place_of_headers(a);
     StrList argv = { 0 };
     options_split(a, cc && *cc ? cc : "cc", &argv);
-    // Strict C keeps the compiler from contracting a * b + c; -w: the text's warnings are tested, not the user's.
+    // Strict C keeps the compiler from contracting a * b + c; -w: the text's warnings are tested,
+    // not the user's.
     static const char *const fixed[] = { "-std=c11", "-O3", "-fPIC", "-w" };
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         VEC_PUSH(a, &argv, fixed[i]);
@@ -250,14 +261,16 @@ static bool outputs_run_cc(Job *job, const char *const *argv)
     if (status < 0)
         job_file_error(job, "cannot run the C compiler '%s': %s", argv[0], strerror(errno));
     else if (status > 0)
-        job_file_error(job, "'%s' ended with %d on the generated C: %s", argv[0], status, log.at ? log.at : "");
+        job_file_error(job, "'%s' ended with %d on the generated C: %s", argv[0], status,
+                       log.at ? log.at : "");
     buf_free(&log);
     return status == 0;
 }
 
-/// Compiles the generated C into an object with the C compiler; the text goes through a temporary folder.
-static bool outputs_object(Outputs *o, const char *c_text, size_t c_len, const char *header, size_t header_len,
-                           const char *header_name)
+/// Compiles the generated C into an object with the C compiler; the text goes through a temporary
+/// folder.
+static bool outputs_object(Outputs *o, const char *c_text, size_t c_len, const char *header,
+                           size_t header_len, const char *header_name)
 {
     Job *job = o->job;
     Arena *a = &job->arena;
@@ -271,7 +284,8 @@ static bool outputs_object(Outputs *o, const char *c_text, size_t c_len, const c
             job_file_error(job, "cannot make a temporary folder '%s': %s", dir, strerror(errno));
         return job->no_images;
     }
-    const char *source = arena_printf(a, "%s/module.c", dir), *object = arena_printf(a, "%s/module.o", dir);
+    const char *source = arena_printf(a, "%s/module.c", dir),
+               *object = arena_printf(a, "%s/module.o", dir);
     const char *beside = arena_printf(a, "%s/%s", dir, header_name);
     OutputSet set = { .arena = a };
     fs_output(&set, source, c_text, c_len, false);
@@ -304,7 +318,9 @@ static void outputs_depfile(Outputs *o, Buf *text)
             VEC_PUSH(&job->arena, &inputs, job->sources.files.at[i]->path);
     const StrList *targets = opt->dep_targets.len ? &opt->dep_targets : &o->paths;
     depfile_write(targets, opt->dep_targets.len > 0, &inputs, opt->dep_phony, text);
-    const char *path = opt->dep_file ? opt->dep_file : opt->dep == DEP_ONLY ? "-" : arena_printf(&job->arena, "%s.d", o->base);
+    const char *path = opt->dep_file          ? opt->dep_file
+                       : opt->dep == DEP_ONLY ? "-"
+                                              : arena_printf(&job->arena, "%s.d", o->base);
     fs_output(&o->set, path, arena_strndup(&job->arena, text->at, text->len), text->len, false);
     buf_clear(text);
 }
@@ -314,10 +330,12 @@ static bool outputs_module(Outputs *o, Artifact *art, Buf *text)
     Job *job = o->job;
     const Options *opt = job->opt;
     bool to_file = (job->emit & (EMIT_C | EMIT_OBJ)) != 0;
-    const char *header = opt->header ? opt->header
-                                     : outputs_path(o, ".h", o->single && job->emit == EMIT_HEADER);
+    const char *header =
+        opt->header ? opt->header : outputs_path(o, ".h", o->single && job->emit == EMIT_HEADER);
     const char *slash = strrchr(header, '/');
-    art->header_name = strcmp(header, "-") == 0 ? arena_printf(&job->arena, "%s.h", job->stem) : slash ? slash + 1 : header;
+    art->header_name = strcmp(header, "-") == 0 ? arena_printf(&job->arena, "%s.h", job->stem)
+                       : slash                  ? slash + 1
+                                                : header;
     const char *base = strrchr(o->base, '/');
     art->images_name = arena_printf(&job->arena, "%s.images", base ? base + 1 : o->base);
     artifact_write_header(art, text);
@@ -331,7 +349,8 @@ static bool outputs_module(Outputs *o, Artifact *art, Buf *text)
     buf_clear(text);
     if (job->emit & EMIT_C)
         outputs_add(o, outputs_path(o, ".c", true), c_text, c_len, false);
-    bool ok = !(job->emit & EMIT_OBJ) || outputs_object(o, c_text, c_len, header_text, header_len, art->header_name);
+    bool ok = !(job->emit & EMIT_OBJ) ||
+              outputs_object(o, c_text, c_len, header_text, header_len, art->header_name);
     if (job->emit & EMIT_HEADER)
         outputs_add(o, header, header_text, header_len, !opt->touch);
     if ((job->emit & EMIT_C) && art->embed == EMBED_INCBIN && art->image_count) {
@@ -362,7 +381,8 @@ bool outputs_write(Job *job, const Artifact *artifact)
         ok = outputs_module(&o, &art, &text);
     if (job->emit & EMIT_MANIFEST) {
         artifact_write_manifest(&art, &text);
-        const char *path = job->opt->manifest ? job->opt->manifest : outputs_path(&o, ".json", o.single);
+        const char *path =
+            job->opt->manifest ? job->opt->manifest : outputs_path(&o, ".json", o.single);
         outputs_add_buf(&o, path, &text, false);
     }
     if (job->emit & EMIT_REPORT) {

@@ -1,4 +1,5 @@
-/// place.c - see place.h. The way from the program to the headers is fixed when newtc is configured.
+/// place.c - see place.h. The way from the program to the headers is fixed when newtc is
+/// configured.
 #include "driver/place.h"
 #include "support/fs.h"
 #include <string.h>

@@ -1,4 +1,5 @@
-/// place.h - where this newtc stands, and what belongs to it there. A moved installation still works.
+/// place.h - where this newtc stands, and what belongs to it there. A moved installation still
+/// works.
 #ifndef NEWT_DRIVER_PLACE_H
 #define NEWT_DRIVER_PLACE_H
 #include "support/arena.h"
@@ -7,7 +8,8 @@
 const char *place_of_program(Arena *a);
 /// The current folder; NULL when it cannot be told.
 const char *place_of_work(Arena *a);
-/// The folder that holds newt/newt.h: beside the program, as it was installed or built. NULL: it is not there.
+/// The folder that holds newt/newt.h: beside the program, as it was installed or built. NULL: it is
+/// not there.
 const char *place_of_headers(Arena *a);
 
 #endif

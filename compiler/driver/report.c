@@ -1,4 +1,5 @@
-/// report.c - see report.h. Accesses are told from what the access pass decided, instructions from the cubin.
+/// report.c - see report.h. Accesses are told from what the access pass decided, instructions from
+/// the cubin.
 #include "driver/report.h"
 #include "backend/cuda/sass.h"
 #include "passes/axis_info.h"
@@ -44,7 +45,9 @@ static void put_narrow_reason(const AccessReport *r, const IrValue *pointers, in
     else if (axis_info_from_memory(r->axes, pointers))
         buf_puts(out, "; no wider: the addresses depend on loaded values");
     else
-        buf_puts(out, "; no wider: what is beside each other in the block is not known to be so in memory");
+        buf_puts(
+            out,
+            "; no wider: what is beside each other in the block is not known to be so in memory");
 }
 
 static bool put_access(IrOp *op, void *cx)
@@ -63,7 +66,8 @@ static bool put_access(IrOp *op, void *cx)
         buf_printf(r->out, "      %s:%u:%u: ", at.file->path, at.line, at.column);
     else
         buf_puts(r->out, "      ");
-    buf_printf(r->out, "%s of %s, ", op->code == IR_LOAD ? "load" : "store", scalar_info[type_scalar_kind(elem)].name);
+    buf_printf(r->out, "%s of %s, ", op->code == IR_LOAD ? "load" : "store",
+               scalar_info[type_scalar_kind(elem)].name);
     if (pointers->type->kind != TYPE_BLOCK) {
         buf_puts(r->out, "one element\n");
         return true;
@@ -109,13 +113,17 @@ static void put_instructions(const Artifact *art, const ArtifactEntry *e, Buf *o
 static void put_entry(const Artifact *art, const ArtifactEntry *e, Buf *out)
 {
     const ArtifactImage *image = &art->images[e->image];
-    buf_printf(out, "    %s: %u threads, %u registers, %u bytes spilled, %u bytes shared, image of %zu bytes\n", image->arch,
-               e->threads, e->registers, e->spills, e->shared + e->shared_static, image->size);
+    buf_printf(
+        out,
+        "    %s: %u threads, %u registers, %u bytes spilled, %u bytes shared, image of %zu bytes\n",
+        image->arch, e->threads, e->registers, e->spills, e->shared + e->shared_static,
+        image->size);
     buf_puts(out, "      ");
     put_instructions(art, e, out);
 }
 
-static void put_variant(const JobKernel *k, const ArtifactVariant *v, const Artifact *art, uint32_t index, Buf *out)
+static void put_variant(const JobKernel *k, const ArtifactVariant *v, const Artifact *art,
+                        uint32_t index, Buf *out)
 {
     buf_printf(out, "  variant %s\n", v->name);
     for (uint32_t i = 0; i < v->entry_count; i++)
@@ -145,7 +153,8 @@ void report_write_sass(const Artifact *art, Buf *out)
             const ArtifactVariant *variant = &art->kernels[i].variants[v];
             for (uint32_t e = 0; e < variant->entry_count; e++) {
                 const ArtifactEntry *entry = &variant->entries[e];
-                buf_printf(out, "%s, %s, %s: ", art->kernels[i].name, variant->name, art->images[entry->image].arch);
+                buf_printf(out, "%s, %s, %s: ", art->kernels[i].name, variant->name,
+                           art->images[entry->image].arch);
                 put_instructions(art, entry, out);
             }
         }

@@ -1,9 +1,11 @@
-/// report.h - what a compile came to, for people who tune kernels: --emit=report and --emit=sass-summary.
+/// report.h - what a compile came to, for people who tune kernels: --emit=report and
+/// --emit=sass-summary.
 #ifndef NEWT_DRIVER_REPORT_H
 #define NEWT_DRIVER_REPORT_H
 #include "driver/job.h"
 
-/// One line for each load and store of a variant as it goes to the emitter: how wide it is, and why it is no wider.
+/// One line for each load and store of a variant as it goes to the emitter: how wide it is, and why
+/// it is no wider.
 void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *out);
 
 /// All of it, kernel by kernel: resources, accesses, instructions.

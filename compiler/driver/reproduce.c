@@ -1,5 +1,5 @@
-/// reproduce.c - see reproduce.h. The tar file is of the plain ustar form with no owner and no time, so that one fault
-/// gives the same bytes everywhere.
+/// reproduce.c - see reproduce.h. The tar file is of the plain ustar form with no owner and no
+/// time, so that one fault gives the same bytes everywhere.
 #include "driver/reproduce.h"
 #include <stdio.h>
 #include <string.h>
@@ -51,12 +51,13 @@ static void add_job(Arena *a, const Job *job, ReproFiles *out)
     for (uint32_t i = 0; job->kernels && i < job->units.len; i++) {
         const JobKernel *k = &job->kernels[i];
         if (k->c_name)
-            add(a, out, arena_printf(a, "generated/%s.%s.cu", job->stem, k->c_name), k->cuda.at, k->cuda.len);
+            add(a, out, arena_printf(a, "generated/%s.%s.cu", job->stem, k->c_name), k->cuda.at,
+                k->cuda.len);
     }
     for (uint32_t r = 0; r < job->request_count; r++)
         if (job->images[r].log)
-            add(a, out, arena_printf(a, "generated/%s.log", job->requests[r].name), job->images[r].log,
-                strlen(job->images[r].log));
+            add(a, out, arena_printf(a, "generated/%s.log", job->requests[r].name),
+                job->images[r].log, strlen(job->images[r].log));
     Buf text = { 0 };
     diag_print(&job->diags, DIAG_TEXT, false, &text);
     add(a, out, arena_printf(a, "%s.diagnostics", job->stem), text.at, text.len);
@@ -66,7 +67,8 @@ static void add_job(Arena *a, const Job *job, ReproFiles *out)
 static void put_tar_header(const ReproFile *f, Buf *out)
 {
     struct {
-        char name[100], mode[8], uid[8], gid[8], size[12], time[12], sum[8], type, link[100], magic[8], rest[247];
+        char name[100], mode[8], uid[8], gid[8], size[12], time[12], sum[8], type, link[100],
+            magic[8], rest[247];
     } h = { .type = '0' };
     _Static_assert(sizeof h == 512, "a tar header is one block");
     unsigned sum = 0;
@@ -123,7 +125,8 @@ void reproduce_write_folder(const Nvrtc *nvrtc, Job *job)
     ReproFiles files = { 0 };
     ReproFile *f;
     OutputSet set = { .arena = a };
-    const char *dir = arena_printf(a, "%s.reproduce", outputs_base(job)), *why = "cannot make the folder";
+    const char *dir = arena_printf(a, "%s.reproduce", outputs_base(job)),
+               *why = "cannot make the folder";
     bool ok = true;
     add_command(a, job->opt, nvrtc, &files);
     add_job(a, job, &files);
@@ -138,5 +141,6 @@ void reproduce_write_folder(const Nvrtc *nvrtc, Job *job)
     if (ok && fs_commit(&set, &why))
         diag_note(&job->diags, (Span){ 0, 0 }, "what a report of this fault needs is in '%s'", dir);
     else
-        diag_note(&job->diags, (Span){ 0, 0 }, "'%s' with what a report needs cannot be written: %s", dir, why);
+        diag_note(&job->diags, (Span){ 0, 0 },
+                  "'%s' with what a report needs cannot be written: %s", dir, why);
 }

@@ -170,7 +170,8 @@ void diag_print(const DiagSink *d, DiagFormat format, bool color, Buf *out)
     diag_print_all(&d, 1, format, color, out);
 }
 
-void diag_print_all(const DiagSink *const *sinks, size_t count, DiagFormat format, bool color, Buf *out)
+void diag_print_all(const DiagSink *const *sinks, size_t count, DiagFormat format, bool color,
+                    Buf *out)
 {
     switch (format) {
     case DIAG_TEXT:

@@ -97,7 +97,8 @@ static inline unsigned diag_error_count(const DiagSink *d)
 /// column behind the last one.
 void diag_print(const DiagSink *d, DiagFormat format, bool color, Buf *out);
 /// The same for the sinks of several inputs: still one array or one run.
-void diag_print_all(const DiagSink *const *sinks, size_t count, DiagFormat format, bool color, Buf *out);
+void diag_print_all(const DiagSink *const *sinks, size_t count, DiagFormat format, bool color,
+                    Buf *out);
 
 /// The nearest of `names` to `name` when it is near enough to be meant, else NULL.
 const char *diag_did_you_mean(const char *name, const char *const *names, size_t count);

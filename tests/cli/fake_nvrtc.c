@@ -1,8 +1,8 @@
-/// fake_nvrtc.c - a library with NVRTC's functions that compiles nothing, so that every way a compile for a GPU can
-/// go is tested on any machine.
+/// fake_nvrtc.c - a library with NVRTC's functions that compiles nothing, so that every way a
+/// compile for a GPU can go is tested on any machine.
 ///
-/// FAKE_NVRTC=reject refuses every text, =crash faults; else an image is the text's name and length. Each compile
-/// appends a line to the file that FAKE_NVRTC_CALLS names.
+/// FAKE_NVRTC=reject refuses every text, =crash faults; else an image is the text's name and
+/// length. Each compile appends a line to the file that FAKE_NVRTC_CALLS names.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@ typedef struct Program {
 int nvrtcVersion(int *major, int *minor);
 int nvrtcGetNumSupportedArchs(int *count);
 int nvrtcGetSupportedArchs(int *archs);
-int nvrtcCreateProgram(Program **out, const char *source, const char *name, int header_count, const char *const *headers,
-                       const char *const *names);
+int nvrtcCreateProgram(Program **out, const char *source, const char *name, int header_count,
+                       const char *const *headers, const char *const *names);
 int nvrtcDestroyProgram(Program **p);
 int nvrtcCompileProgram(Program *p, int count, const char *const *options);
 int nvrtcGetProgramLogSize(Program *p, size_t *size);
@@ -47,8 +47,8 @@ int nvrtcGetSupportedArchs(int *archs)
     return 0;
 }
 
-int nvrtcCreateProgram(Program **out, const char *source, const char *name, int header_count, const char *const *headers,
-                       const char *const *names)
+int nvrtcCreateProgram(Program **out, const char *source, const char *name, int header_count,
+                       const char *const *headers, const char *const *names)
 {
     (void)header_count, (void)headers, (void)names;
     *out = calloc(1, sizeof **out);
@@ -80,8 +80,9 @@ int nvrtcCompileProgram(Program *p, int count, const char *const *options)
         snprintf(p->log, sizeof p->log, "good.newt(7): error: this is a fake\n");
         return 6;
     }
-    snprintf(p->log, sizeof p->log, "ptxas info    : Compiling entry function 'good_0' for 'sm_80'\n"
-                                    "ptxas info    : Used 11 registers, used 0 barriers\n");
+    snprintf(p->log, sizeof p->log,
+             "ptxas info    : Compiling entry function 'good_0' for 'sm_80'\n"
+             "ptxas info    : Used 11 registers, used 0 barriers\n");
     return 0;
 }
 

@@ -1,4 +1,5 @@
-/// consumer.c - a program as users write it, in C and in C++: includes what newtc wrote, calls it on the host.
+/// consumer.c - a program as users write it, in C and in C++: includes what newtc wrote, calls it
+/// on the host.
 #include "kernels.h"
 #include "prefixed.h"
 
@@ -30,7 +31,8 @@ int main(void)
         float sum = 0;
         for (int c = 0; c < COLUMNS; c++) {
             sum += x[r * COLUMNS + c];
-            wrong += out[r * COLUMNS + c] > 3 * x[r * COLUMNS + c] || out[r * COLUMNS + c] < 3 * x[r * COLUMNS + c];
+            wrong += out[r * COLUMNS + c] > 3 * x[r * COLUMNS + c] ||
+                     out[r * COLUMNS + c] < 3 * x[r * COLUMNS + c];
         }
         wrong += sums[r] > sum || sums[r] < sum;
     }

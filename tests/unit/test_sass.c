@@ -1,5 +1,6 @@
-/// test_sass.c - counting instructions in cubins: in images made here, and against NVIDIA's disassembler (nvdisasm, from
-/// PATH) on what NVRTC makes of a kernel that uses every class, where both are there.
+/// test_sass.c - counting instructions in cubins: in images made here, and against NVIDIA's
+/// disassembler (nvdisasm, from PATH) on what NVRTC makes of a kernel that uses every class, where
+/// both are there.
 #include "backend/cuda/nvrtc.h"
 #include "backend/cuda/sass.h"
 #include "support/fs.h"
@@ -24,7 +25,8 @@ typedef struct Image {
 
 static Image make_image(void)
 {
-    Image m = { .names = "\0.shstrtab\0.text.k", .code = { 0x981, 6u << 9, 0x7388, 2u << 9, 0x7918, 0 } };
+    Image m = { .names = "\0.shstrtab\0.text.k",
+                .code = { 0x981, 6u << 9, 0x7388, 2u << 9, 0x7918, 0 } };
     memcpy(m.head.e_ident, ELFMAG, SELFMAG);
     m.head.e_ident[EI_CLASS] = ELFCLASS64;
     m.head.e_machine = 190;
@@ -32,8 +34,11 @@ static Image make_image(void)
     m.head.e_shentsize = sizeof(Elf64_Shdr);
     m.head.e_shnum = 3;
     m.head.e_shstrndx = 1;
-    m.sections[1] = (Elf64_Shdr){ .sh_name = 1, .sh_offset = offsetof(Image, names), .sh_size = sizeof m.names };
-    m.sections[2] = (Elf64_Shdr){ .sh_name = 11, .sh_offset = offsetof(Image, code), .sh_size = sizeof m.code };
+    m.sections[1] = (Elf64_Shdr){ .sh_name = 1,
+                                  .sh_offset = offsetof(Image, names),
+                                  .sh_size = sizeof m.names };
+    m.sections[2] =
+        (Elf64_Shdr){ .sh_name = 11, .sh_offset = offsetof(Image, code), .sh_size = sizeof m.code };
     return m;
 }
 
@@ -41,7 +46,8 @@ static uint32_t count_of(const SassSummary *s, const char *mnemonic, const char 
 {
     uint32_t sum = 0;
     for (unsigned i = 0; i < SASS_OP_COUNT; i++)
-        for (unsigned w = 0; w < SASS_WIDTH_COUNT && strcmp(sass_info[i].mnemonic, mnemonic) == 0; w++)
+        for (unsigned w = 0; w < SASS_WIDTH_COUNT && strcmp(sass_info[i].mnemonic, mnemonic) == 0;
+             w++)
             if (!width || strcmp(sass_widths[w], width) == 0)
                 sum += s->count[i][w];
     return sum;
@@ -69,7 +75,8 @@ static void test_refuses_what_is_no_cubin(void **state)
     assert_false(sass_count("PTX text", 8, "k", &s));
     assert_false(sass_count(&m, sizeof m, "other", &s));
     assert_false(sass_count(&m, sizeof m, "", &s));
-    for (size_t size = 0; size < sizeof m; size++)  // cut anywhere: an answer or none, never a read behind the end
+    for (size_t size = 0; size < sizeof m;
+         size++)  // cut anywhere: an answer or none, never a read behind the end
     {
         char *cut = malloc(size ? size : 1);
         assert_non_null(cut);
@@ -93,11 +100,13 @@ static void test_refuses_what_is_no_cubin(void **state)
 
 /// One instruction of every class that CUDA C++ reaches without includes.
 static const char kernel[] =
-    "extern \"C\" __global__ void k(float *x, int *y, short *h, char *c, float4 *v, double *d, int n)\n"
+    "extern \"C\" __global__ void k(float *x, int *y, short *h, char *c, float4 *v, double *d, int "
+    "n)\n"
     "{\n"
     "    __shared__ float s[256]; __shared__ float4 sv[64]; __shared__ short sh[64];\n"
     "    int t = threadIdx.x;\n"
-    "    float a = x[t], loc[64]; float4 w = v[t]; short q = h[t]; char r = c[t]; double e = d[t];\n"
+    "    float a = x[t], loc[64]; float4 w = v[t]; short q = h[t]; char r = c[t]; double e = "
+    "d[t];\n"
     "    s[t] = a; sv[t & 63] = w; sh[t & 63] = q;\n"
     "    __syncthreads();\n"
     "    a += s[t ^ 1]; w = sv[(t + 1) & 63]; q += sh[(t + 1) & 63];\n"
@@ -107,7 +116,8 @@ static const char kernel[] =
     "    for (int j = 0; j < n; j++) a += loc[(j * 7 + t) & 63];\n"
     "    atomicAdd(x, a); y[t] = atomicAdd(y + 4, t); atomicAdd(&s[3], a);\n"
     "    asm volatile(\"red.global.add.f32 [%0], %1;\" ::\"l\"(x), \"f\"(a));\n"
-    "    x[t] = a + w.z; h[t] = q; c[t] = r + 1; v[t] = make_float4(a, w.w, a, a); d[t] = e * 2.0;\n"
+    "    x[t] = a + w.z; h[t] = q; c[t] = r + 1; v[t] = make_float4(a, w.w, a, a); d[t] = e * "
+    "2.0;\n"
     "}\n";
 
 /// Compares with nvdisasm's text: each instruction of a mnemonic of the table, with its width.
@@ -118,7 +128,8 @@ static void compare(const char *text, const SassSummary *s, const char *arch)
     for (const char *line = text; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL) {
         char name[64], *dot;
         const char *at = strstr(line, "/*"), *end = strchr(line, '\n');
-        if (!at || (end && at > end) || strspn(at + 2, "0123456789abcdef") < 4 || strncmp(at + 2, "0x", 2) == 0)
+        if (!at || (end && at > end) || strspn(at + 2, "0123456789abcdef") < 4 ||
+            strncmp(at + 2, "0x", 2) == 0)
             continue;
         at = strstr(at, "*/") + 2;
         at += strspn(at, " {");
@@ -150,8 +161,8 @@ static void compare(const char *text, const SassSummary *s, const char *arch)
                 first = first && strcmp(sass_info[j].mnemonic, sass_info[i].mnemonic) != 0;
             uint32_t got = count_of(s, sass_info[i].mnemonic, sass_widths[w]);
             if (first && got != wanted[i][w])
-                fail_msg("%s: %s.%s: counted %u, nvdisasm shows %u", arch, sass_info[i].mnemonic, sass_widths[w], got,
-                         wanted[i][w]);
+                fail_msg("%s: %s.%s: counted %u, nvdisasm shows %u", arch, sass_info[i].mnemonic,
+                         sass_widths[w], got, wanted[i][w]);
         }
     assert_int_equal(s->total + sass_class_count(s, SASS_PADDING), total);
 }
@@ -167,14 +178,17 @@ static void test_agrees_with_nvdisasm(void **state)
     const Nvrtc *n = nvrtc_open(&a, &paths);
     bool can = n->loaded && proc_run(version, &text) == 0;
     for (size_t i = 0; can && i < sizeof archs / sizeof *archs; i++) {
-        const CudaRequest request = { .name = "k.cu", .source = kernel, .target = target_find(archs[i]) };
+        const CudaRequest request = { .name = "k.cu",
+                                      .source = kernel,
+                                      .target = target_find(archs[i]) };
         const CudaImage image = cuda_compile(n, &a, &request);
         char path[] = "/tmp/newt-sass-XXXXXX";
         SassSummary s;
         if (!image.ok)  // this NVRTC does not know the chip
             continue;
         int fd = mkstemp(path);
-        assert_true(fd >= 0 && write(fd, image.data, image.size) == (ssize_t)image.size && close(fd) == 0);
+        assert_true(fd >= 0 && write(fd, image.data, image.size) == (ssize_t)image.size &&
+                    close(fd) == 0);
         const char *const argv[] = { "nvdisasm", "-hex", "-c", path, NULL };
         buf_clear(&text);
         assert_int_equal(proc_run(argv, &text), 0);

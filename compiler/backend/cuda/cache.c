@@ -26,7 +26,9 @@ static const char *default_dir(Arena *a)
 {
     static const struct {
         const char *variable, *below;
-    } places[] = { { "NEWT_CACHE_DIR", "" }, { "XDG_CACHE_HOME", "/newt" }, { "HOME", "/.cache/newt" } };
+    } places[] = { { "NEWT_CACHE_DIR", "" },
+                   { "XDG_CACHE_HOME", "/newt" },
+                   { "HOME", "/.cache/newt" } };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         const char *value = getenv(places[i].variable);
         if (value && *value)
@@ -84,36 +86,43 @@ static const char *entry_path(const CudaCache *c, const Nvrtc *n, const CudaRequ
     return arena_printf(a, "%s/%s%s", c->dir, key, cache_suffix);
 }
 
-static void hash_payload(const char *at, size_t len, char hex[CACHE_KEY_LEN + 1])
+static void put_head(Buf *out, const char *payload, size_t image_len, size_t log_len)
 {
+    char hex[CACHE_KEY_LEN + 1];
     Sha256 sha;
     sha256_begin(&sha);
-    sha256_add(&sha, at, len);
+    sha256_add(&sha, payload, image_len + log_len);
     sha256_hex(&sha, hex);
+    buf_printf(out, "newt image 1 %s %zu %zu\n", hex, image_len, log_len);
 }
 
-/// Reads an entry's text; false when it is not whole.
+/// Reads an entry's text; false when it is not to the byte what was written.
 static bool read_entry(const char *text, size_t len, Arena *a, CudaImage *out)
 {
-    char stated[CACHE_KEY_LEN + 1], found[CACHE_KEY_LEN + 1];
     size_t image_len, log_len;
     const char *end = memchr(text, '\n', len);
-    if (!end || sscanf(text, "newt image 1 %64[0-9a-f] %zu %zu", stated, &image_len, &log_len) != 3)
+    if (!end || sscanf(text, "newt image 1 %*64[0-9a-f] %zu %zu", &image_len, &log_len) != 2)
         return false;
     const char *payload = end + 1;
     size_t payload_len = len - (size_t)(payload - text);
     if (image_len > payload_len || log_len != payload_len - image_len)
         return false;
-    hash_payload(payload, payload_len, found);
-    if (strcmp(stated, found) != 0)
+    Buf head = { 0 };
+    put_head(&head, payload, image_len, log_len);
+    bool same = head.len == (size_t)(payload - text) && memcmp(head.at, text, head.len) == 0;
+    buf_free(&head);
+    if (!same)
         return false;
-    *out = (CudaImage){ .ok = true, .data = arena_strndup(a, payload, image_len), .size = image_len,
+    *out = (CudaImage){ .ok = true,
+                        .data = arena_strndup(a, payload, image_len),
+                        .size = image_len,
                         .log = arena_strndup(a, payload + image_len, log_len) };
     out->usage = cuda_read_usage(out->log);
     return true;
 }
 
-bool cache_find(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, Arena *a, CudaImage *out)
+bool cache_find(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, Arena *a,
+                CudaImage *out)
 {
     if (!c->dir)
         return false;
@@ -126,17 +135,16 @@ bool cache_find(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, 
     return true;
 }
 
-void cache_store(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, const CudaImage *image)
+void cache_store(const CudaCache *c, const Nvrtc *n, const CudaRequest *request,
+                 const CudaImage *image)
 {
     if (!c->dir || !image->ok)
         return;
     Arena a = { 0 };
     Buf payload = { 0 }, entry = { 0 };
-    char hex[CACHE_KEY_LEN + 1];
     buf_bytes(&payload, image->data, image->size);
     buf_puts(&payload, image->log);
-    hash_payload(payload.at, payload.len, hex);
-    buf_printf(&entry, "newt image 1 %s %zu %zu\n", hex, image->size, payload.len - image->size);
+    put_head(&entry, payload.at, image->size, payload.len - image->size);
     buf_bytes(&entry, payload.at, payload.len);
     OutputSet set = { .arena = &a };
     const char *why = NULL;
@@ -162,7 +170,8 @@ static void list_entries(const CudaCache *c, Arena *a, CacheEntries *out)
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         size_t len = strlen(e->d_name);
         struct stat info;
-        if (len != CACHE_KEY_LEN + strlen(cache_suffix) || strcmp(e->d_name + CACHE_KEY_LEN, cache_suffix) != 0)
+        if (len != CACHE_KEY_LEN + strlen(cache_suffix) ||
+            strcmp(e->d_name + CACHE_KEY_LEN, cache_suffix) != 0)
             continue;
         const char *path = arena_printf(a, "%s/%s", c->dir, e->d_name);
         if (stat(path, &info) == 0)
@@ -179,19 +188,18 @@ static int compare_age(const void *left, const void *right)
     return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
 }
 
-void cache_trim(const CudaCache *c)
+void cache_trim(const CudaCache *c, uint64_t most)
 {
     Arena a = { 0 };
     CacheEntries all = { 0 };
     CacheEntry *e;
     uint64_t bytes = 0;
     list_entries(c, &a, &all);
-    VEC_EACH(e, &all)
+    VEC_EACH (e, &all)
         bytes += e->size;
-    if (bytes > CACHE_MOST_BYTES) {
+    if (bytes > most) {
         qsort(all.at, all.len, sizeof *all.at, compare_age);
-        // To three quarters, so that the next build does not do it again.
-        for (uint32_t i = 0; i < all.len && bytes > CACHE_MOST_BYTES / 4 * 3; i++)
+        for (uint32_t i = 0; i < all.len && bytes > most / 4 * 3; i++)
             if (unlink(all.at[i].path) == 0)
                 bytes -= all.at[i].size;
     }
@@ -206,7 +214,7 @@ void cache_measure(const CudaCache *c, uint32_t *entries, uint64_t *bytes)
     list_entries(c, &a, &all);
     *entries = all.len;
     *bytes = 0;
-    VEC_EACH(e, &all)
+    VEC_EACH (e, &all)
         *bytes += e->size;
     arena_free(&a);
 }

@@ -1,8 +1,9 @@
 /// cache.h - compiled images kept between runs, by the hash of all that they are made from.
 ///
-/// A key covers the CUDA text, the prelude, every option, the architecture, NVRTC's version and newtc's: nothing
-/// ever needs to be invalidated. Entries are written whole or not at all and checked when they are read; a damaged one
-/// counts as missing. A cache that cannot be used is off, which costs time and nothing else.
+/// A key covers the CUDA text, the prelude, every option, the architecture, NVRTC's version and
+/// newtc's: nothing ever needs to be invalidated. Entries are written whole or not at all and
+/// checked when they are read; a damaged one counts as missing. A cache that cannot be used is off,
+/// which costs time and nothing else.
 #ifndef NEWT_BACKEND_CUDA_CACHE_H
 #define NEWT_BACKEND_CUDA_CACHE_H
 #include "backend/cuda/nvrtc.h"
@@ -16,14 +17,17 @@ typedef struct CudaCache {
 void cache_open(CudaCache *c, Arena *a, const char *dir);
 
 /// The image of an equal request that compiled before. False: there is none.
-bool cache_find(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, Arena *a, CudaImage *out);
+bool cache_find(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, Arena *a,
+                CudaImage *out);
 
 /// Keeps an image that compiled; failures are not reported.
-void cache_store(const CudaCache *c, const Nvrtc *n, const CudaRequest *request, const CudaImage *image);
+void cache_store(const CudaCache *c, const Nvrtc *n, const CudaRequest *request,
+                 const CudaImage *image);
 
-/// Removes the entries that were not used for longest while there is more than CACHE_MOST_BYTES.
-void cache_trim(const CudaCache *c);
-enum { CACHE_MOST_BYTES = 256 << 20 };
+/// When all entries together take more than `most` bytes: removes those that were not used for
+/// longest, down to three quarters of that, so that the next build does not do it again.
+void cache_trim(const CudaCache *c, uint64_t most);
+enum { CACHE_MOST_BYTES = 256 << 20 };  ///< what newtc allows
 
 /// Number of entries and their bytes, for `newtc doctor`.
 void cache_measure(const CudaCache *c, uint32_t *entries, uint64_t *bytes);

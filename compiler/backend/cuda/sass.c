@@ -1,4 +1,5 @@
-/// sass.c - see sass.h. A cubin is an ELF file of machine 190 with the section ".text.<kernel>" for each kernel.
+/// sass.c - see sass.h. A cubin is an ELF file of machine 190 with the section ".text.<kernel>" for
+/// each kernel.
 #include "backend/cuda/sass.h"
 #include <elf.h>
 #include <string.h>
@@ -9,27 +10,32 @@ const SassInfo sass_info[SASS_OP_COUNT] = {
 #undef SASS
 };
 
-const char *const sass_widths[SASS_WIDTH_COUNT] = { "U8", "S8", "U16", "S16", "32", "64", "128", "256" };
+const char *const sass_widths[SASS_WIDTH_COUNT] = { "U8", "S8", "U16", "S16",
+                                                    "32", "64", "128", "256" };
 
 enum { SASS_MACHINE = 190, SASS_BYTES = 16, SASS_OPCODE_BITS = 9, SASS_WIDTH_SHIFT = 9 };
 
 /// The part [at, at + len) of the image, or NULL when it is not all there.
-static const unsigned char *part_of(const unsigned char *image, size_t size, uint64_t at, uint64_t len)
+static const unsigned char *part_of(const unsigned char *image, size_t size, uint64_t at,
+                                    uint64_t len)
 {
     return at <= size && len <= size - at ? image + at : NULL;
 }
 
-static bool read_section(const unsigned char *image, size_t size, const Elf64_Ehdr *head, uint32_t index, Elf64_Shdr *out)
+static bool read_section(const unsigned char *image, size_t size, const Elf64_Ehdr *head,
+                         uint32_t index, Elf64_Shdr *out)
 {
     const uint64_t at = head->e_shoff + (uint64_t)index * sizeof *out;
-    const unsigned char *from = index < head->e_shnum ? part_of(image, size, at, sizeof *out) : NULL;
+    const unsigned char *from =
+        index < head->e_shnum ? part_of(image, size, at, sizeof *out) : NULL;
     if (from)
         memcpy(out, from, sizeof *out);
     return from != NULL;
 }
 
 /// Is `name` with its NUL at offset `at` of the section of names, after `prefix`?
-static bool is_named(const unsigned char *names, uint64_t size, uint64_t at, const char *prefix, const char *name)
+static bool is_named(const unsigned char *names, uint64_t size, uint64_t at, const char *prefix,
+                     const char *name)
 {
     size_t first = strlen(prefix), second = strlen(name) + 1;
     return at <= size && first + second <= size - at && memcmp(names + at, prefix, first) == 0 &&
@@ -37,7 +43,8 @@ static bool is_named(const unsigned char *names, uint64_t size, uint64_t at, con
 }
 
 /// The kernel's code; NULL when there is none.
-static const unsigned char *find_code(const unsigned char *image, size_t size, const char *kernel, size_t *len)
+static const unsigned char *find_code(const unsigned char *image, size_t size, const char *kernel,
+                                      size_t *len)
 {
     Elf64_Ehdr head;
     Elf64_Shdr names, section;

@@ -1,7 +1,9 @@
-/// sass.h - what machine code a kernel became: instructions counted by class, read from the cubin itself.
+/// sass.h - what machine code a kernel became: instructions counted by class, read from the cubin
+/// itself.
 ///
-/// A summary answers whether accesses are wide, whether registers spill and whether the matrix units are used, without
-/// NVIDIA's tools. Only the low bits of each 128-bit instruction are looked at, which sm_75 to sm_121 share (sass.def).
+/// A summary answers whether accesses are wide, whether registers spill and whether the matrix
+/// units are used, without NVIDIA's tools. Only the low bits of each 128-bit instruction are looked
+/// at, which sm_75 to sm_121 share (sass.def).
 #ifndef NEWT_BACKEND_CUDA_SASS_H
 #define NEWT_BACKEND_CUDA_SASS_H
 #include <stdbool.h>
