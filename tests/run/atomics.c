@@ -3,7 +3,8 @@
 
 enum { PROGRAMS = 37, N = 1000 };
 
-typedef NewtStatus Tickets(NewtDevice *device, void *counter, void *seen, int32_t per, int32_t programs);
+typedef NewtStatus Tickets(NewtDevice *device, void *counter, void *seen, int32_t per,
+                           int32_t programs);
 
 static void run_tickets(RunCx *cx, NewtType t, Tickets *launch)
 {
@@ -23,10 +24,11 @@ static void run_tickets(RunCx *cx, NewtType t, Tickets *launch)
         assert_true(num_get(t, raw, 3 + i) == 4);
 }
 
-#define TICKETS(name)                                                                                                  \
-    static NewtStatus tickets_##name(NewtDevice *device, void *counter, void *seen, int32_t per, int32_t programs)     \
-    {                                                                                                                  \
-        return K(tickets_##name)(device, NULL, counter, seen, per, programs);                                          \
+#define TICKETS(name)                                                                            \
+    static NewtStatus tickets_##name(NewtDevice *device, void *counter, void *seen, int32_t per, \
+                                     int32_t programs)                                           \
+    {                                                                                            \
+        return K(tickets_##name)(device, NULL, counter, seen, per, programs);                    \
     }
 TICKETS(i32)
 TICKETS(i64)
@@ -74,10 +76,10 @@ static void run_extremes(RunCx *cx, NewtType t, Merge *launch)
     }
 }
 
-#define MERGE(kernel, name)                                                        \
-    static NewtStatus kernel##_##name(NewtDevice *device, void *x, void *out)      \
-    {                                                                              \
-        return K(kernel##_##name)(device, NULL, x, out, N);                        \
+#define MERGE(kernel, name)                                                   \
+    static NewtStatus kernel##_##name(NewtDevice *device, void *x, void *out) \
+    {                                                                         \
+        return K(kernel##_##name)(device, NULL, x, out, N);                   \
     }
 MERGE(extremes, i32)
 MERGE(extremes, i64)
@@ -114,7 +116,8 @@ static void run_sums(RunCx *cx, NewtType t, Merge *launch)
     run_get(cx, out, got);
     for (size_t i = 0; i < 8; i++)
         if (num_get(t, got, i) != want[i])
-            fail_msg("sum %zu of %s is %Lg, should be %Lg", i, num_name(t), num_get(t, got, i), want[i]);
+            fail_msg("sum %zu of %s is %Lg, should be %Lg", i, num_name(t), num_get(t, got, i),
+                     want[i]);
 }
 
 static void float_sums(RunCx *cx)
@@ -131,7 +134,8 @@ static void run_bits(RunCx *cx, NewtType t, Bits *launch)
 {
     uint64_t x[N], start[3 + N], got[3 + N], old[N], want[3] = { UINT64_MAX, 0, 0 };
     for (size_t i = 0; i < N; i++)
-        num_put_int(t, x, i, i % 2 ? run_random(cx) | UINT64_C(0xff00ff0000) : run_random(cx) | 0x10010);
+        num_put_int(t, x, i,
+                    i % 2 ? run_random(cx) | UINT64_C(0xff00ff0000) : run_random(cx) | 0x10010);
     for (size_t i = 0; i < 3 + N; i++)
         num_put_int(t, start, i, i < 3 ? want[i] : run_random(cx));
     for (size_t i = 0; i < N; i++) {
@@ -139,7 +143,8 @@ static void run_bits(RunCx *cx, NewtType t, Bits *launch)
         want[1] |= num_code(t, x, i);
         want[2] ^= num_code(t, x, i);
     }
-    void *out = run_buffer(cx, start, num_size(t) * (3 + N), 0), *dold = RUN_OUT(cx, num_size(t) * N);
+    void *out = run_buffer(cx, start, num_size(t) * (3 + N), 0),
+         *dold = RUN_OUT(cx, num_size(t) * N);
     RUN_OK(launch(cx->device, run_buffer(cx, x, num_size(t) * N, 0), out, dold));
     run_get(cx, out, got);
     run_get(cx, dold, old);
@@ -149,10 +154,10 @@ static void run_bits(RunCx *cx, NewtType t, Bits *launch)
     run_same_bits(old, (char *)start + 3 * num_size(t), num_size(t), N);
 }
 
-#define BITS(name)                                                                          \
-    static NewtStatus bits_##name(NewtDevice *device, void *x, void *out, void *old)        \
-    {                                                                                       \
-        return K(bits_##name)(device, NULL, x, out, old, N);                                \
+#define BITS(name)                                                                   \
+    static NewtStatus bits_##name(NewtDevice *device, void *x, void *out, void *old) \
+    {                                                                                \
+        return K(bits_##name)(device, NULL, x, out, old, N);                         \
     }
 BITS(i32)
 BITS(i64)

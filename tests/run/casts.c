@@ -1,5 +1,5 @@
-// Every cast of language section 2.11 against rounding done here: all codes of 8- and 16-bit types, boundaries and
-// random values of the wide ones.
+// Every cast of language section 2.11 against rounding done here: all codes of 8- and 16-bit types,
+// boundaries and random values of the wide ones.
 #include "number.h"
 
 enum { COUNT = 65536, TYPE_COUNT = NEWT_F64 + 1 };
@@ -24,22 +24,23 @@ static void run_from(RunCx *cx, NewtType from, Launch *launch)
             Num g = num_get(t, got, i), w = num_get(t, &want, 0);
             bool both_nan = num_is_float(t) && isnan(g) && isnan(w);
             if (!both_nan && num_code(t, got, i) != num_code(t, &want, 0))
-                fail_msg("%s to %s: %.21Lg gives %.21Lg, should be %.21Lg", num_name(from), num_name(t),
-                         num_get(from, x, i), g, w);
+                fail_msg("%s to %s: %.21Lg gives %.21Lg, should be %.21Lg", num_name(from),
+                         num_name(t), num_get(from, x, i), g, w);
         }
     }
 }
 
-#define CAST(name, TYPE)                                                                                              \
-    static NewtStatus launch_##name(NewtDevice *device, void *x, void *const *to)                                     \
-    {                                                                                                                 \
-        return K(cast_##name)(device, NULL, x, to[NEWT_I1], to[NEWT_I8], to[NEWT_I16], to[NEWT_I32], to[NEWT_I64],    \
-                              to[NEWT_U8], to[NEWT_U16], to[NEWT_U32], to[NEWT_U64], to[NEWT_F8E4M3],                 \
-                              to[NEWT_F8E5M2], to[NEWT_F16], to[NEWT_BF16], to[NEWT_F32], to[NEWT_F64], COUNT);       \
-    }                                                                                                                 \
-    static void from_##name(RunCx *cx)                                                                                \
-    {                                                                                                                 \
-        run_from(cx, NEWT_##TYPE, launch_##name);                                                                     \
+#define CAST(name, TYPE)                                                                           \
+    static NewtStatus launch_##name(NewtDevice *device, void *x, void *const *to)                  \
+    {                                                                                              \
+        return K(cast_##name)(device, NULL, x, to[NEWT_I1], to[NEWT_I8], to[NEWT_I16],             \
+                              to[NEWT_I32], to[NEWT_I64], to[NEWT_U8], to[NEWT_U16], to[NEWT_U32], \
+                              to[NEWT_U64], to[NEWT_F8E4M3], to[NEWT_F8E5M2], to[NEWT_F16],        \
+                              to[NEWT_BF16], to[NEWT_F32], to[NEWT_F64], COUNT);                   \
+    }                                                                                              \
+    static void from_##name(RunCx *cx)                                                             \
+    {                                                                                              \
+        run_from(cx, NEWT_##TYPE, launch_##name);                                                  \
     }
 CAST(i1, I1)
 CAST(i8, I8)
@@ -62,8 +63,10 @@ typedef NewtStatus Rounding(NewtDevice *device, void *x, void *near, void *zero)
 static void run_rounding(RunCx *cx, NewtType from, NewtType to, Rounding *launch)
 {
     size_t bytes = num_size(to) * COUNT;
-    void *x = run_temp(cx, num_size(from) * COUNT), *near = RUN_OUT(cx, bytes), *zero = RUN_OUT(cx, bytes);
-    void *want_near = run_temp(cx, bytes), *want_zero = run_temp(cx, bytes), *got = run_temp(cx, bytes);
+    void *x = run_temp(cx, num_size(from) * COUNT), *near = RUN_OUT(cx, bytes),
+         *zero = RUN_OUT(cx, bytes);
+    void *want_near = run_temp(cx, bytes), *want_zero = run_temp(cx, bytes),
+         *got = run_temp(cx, bytes);
     num_fill(cx, from, x, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
         num_put(to, want_near, i, num_get(from, x, i));
@@ -76,10 +79,10 @@ static void run_rounding(RunCx *cx, NewtType from, NewtType to, Rounding *launch
     num_same(to, got, want_zero, COUNT, "towards zero");
 }
 
-#define ROUNDING(name)                                                                                                \
-    static NewtStatus rounding_##name(NewtDevice *device, void *x, void *near, void *zero)                            \
-    {                                                                                                                 \
-        return K(round_##name)(device, NULL, x, near, zero, COUNT);                                                   \
+#define ROUNDING(name)                                                                     \
+    static NewtStatus rounding_##name(NewtDevice *device, void *x, void *near, void *zero) \
+    {                                                                                      \
+        return K(round_##name)(device, NULL, x, near, zero, COUNT);                        \
     }
 ROUNDING(f32_f16)
 ROUNDING(f32_bf16)
@@ -106,9 +109,11 @@ static void same_bits(RunCx *cx)
         z[i] = run_random(cx) & UINT64_C(0xffeffffffffffff0);
         w[i] = (i & 0x7f) > 0x7c ? 0x3c : (uint8_t)i;
     }
-    void *dx = RUN_OUT(cx, sizeof x_got), *dy = RUN_OUT(cx, sizeof y_got), *dz = RUN_OUT(cx, sizeof z_got);
+    void *dx = RUN_OUT(cx, sizeof x_got), *dy = RUN_OUT(cx, sizeof y_got),
+         *dz = RUN_OUT(cx, sizeof z_got);
     void *dw = RUN_OUT(cx, sizeof w_got);
-    RUN_OK(K(bitcasts)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), RUN_IN(cx, z), RUN_IN(cx, w), dx, dy, dz, dw));
+    RUN_OK(K(bitcasts)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), RUN_IN(cx, z), RUN_IN(cx, w),
+                       dx, dy, dz, dw));
     run_get(cx, dx, x_got);
     run_get(cx, dy, y_got);
     run_get(cx, dz, z_got);

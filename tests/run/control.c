@@ -12,7 +12,12 @@ static void check(RunCx *cx, const void *at, const int32_t *want, size_t count, 
 
 static void bounds(RunCx *cx)
 {
-    static const int32_t ranges[][3] = { { 0, 10, 1 }, { 0, 10, 3 }, { 5, 5, 1 }, { 5, 4, 1 }, { -7, 9, 4 }, { 3, 4, 100 },
+    static const int32_t ranges[][3] = { { 0, 10, 1 },
+                                         { 0, 10, 3 },
+                                         { 5, 5, 1 },
+                                         { 5, 4, 1 },
+                                         { -7, 9, 4 },
+                                         { 3, 4, 100 },
                                          { INT32_MAX - 5, INT32_MAX, 4 } };
     for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) {
         int32_t want[3] = { 0, 0, -1 };
@@ -78,7 +83,8 @@ static void carried(RunCx *cx)
             want[i % 64] += x[i];
         }
         void *out = RUN_OUT(cx, sizeof got);
-        RUN_OK(K(carried_block)(cx->device, NULL, run_buffer(cx, x, sizeof *x * (size_t)n, 0), out, n));
+        RUN_OK(K(carried_block)(cx->device, NULL, run_buffer(cx, x, sizeof *x * (size_t)n, 0), out,
+                                n));
         run_get(cx, out, got);
         num_same(NEWT_F32, got, want, 64, "p += BLOCK");
     }
@@ -157,7 +163,8 @@ static void returns(RunCx *cx)
     for (int32_t i = 0; i < 16; i++)
         x[i] = 3 * i;
     for (int32_t wanted = -1; wanted < 50; wanted += 2) {
-        int32_t at = wanted >= 0 && wanted % 3 == 0 && wanted < 48 ? wanted / 3 : -1, next = wanted + 1;
+        int32_t at = wanted >= 0 && wanted % 3 == 0 && wanted < 48 ? wanted / 3 : -1,
+                next = wanted + 1;
         int32_t want[2] = { at, at < 0 ? 1 : -1 };
         void *out = OUT(2);
         RUN_OK(K(return_in_loop)(cx->device, NULL, out, RUN_IN(cx, x), 8, wanted));
@@ -261,7 +268,8 @@ static void no_trips(RunCx *cx)
 static void logic(RunCx *cx)
 {
     for (int32_t n = 0; n < 8; n++) {
-        const int32_t want = (n > 2 && n < 5) * 1000 + (n < 2 || n > 5) * 100 + (n != 3) * 10 + (2 <= n && n < 5);
+        const int32_t want =
+            (n > 2 && n < 5) * 1000 + (n < 2 || n > 5) * 100 + (n != 3) * 10 + (2 <= n && n < 5);
         void *out = OUT(1);
         RUN_OK(K(short_circuit)(cx->device, NULL, out, out, n));
         check(cx, out, &want, 1, "and, or, not");

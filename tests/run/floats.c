@@ -1,4 +1,5 @@
-// Float arithmetic against exact values rounded once; NaN, infinities, zeros and subnormals are among the inputs.
+// Float arithmetic against exact values rounded once; NaN, infinities, zeros and subnormals are
+// among the inputs.
 #include "number.h"
 
 #include <float.h>
@@ -17,8 +18,8 @@ static Num smaller(Num a, Num b)
     return -larger(-a, -b);
 }
 
-/// x * y + x of 16-bit types, whose product is exact; when the sum is not, its last bit is set, which leaves no tie that
-/// is none.
+/// x * y + x of 16-bit types, whose product is exact; when the sum is not, its last bit is set,
+/// which leaves no tie that is none.
 static Num fused(Num x, Num y)
 {
     Num p = x * y, s = p + x, t = s - p, lost = (p - (s - t)) + (x - t);
@@ -30,7 +31,8 @@ static Num fused(Num x, Num y)
     return odd ? s : ldexpl(m + (lost > 0 ? unit : -unit), e);
 }
 
-/// The exact value of a row; fp32 and fp64 round their fma here, and fp64, having no wider type, everything.
+/// The exact value of a row; fp32 and fp64 round their fma here, and fp64, having no wider type,
+/// everything.
 static Num expected(NewtType type, int row, Num x, Num y)
 {
     bool nan = isnan(x) || isnan(y);
@@ -79,17 +81,33 @@ static void fill(RunCx *cx, NewtType t, void *x, void *y)
     num_fill(cx, t, y, COUNT);
     for (size_t i = 0; i < COUNT; i++) {
         if (num_bits(t) == 16)
-            num_put_code(t, y, i, i % 3 ? num_code(t, x, run_random(cx) % COUNT) : num_code(t, x, i) ^ run_random(cx) % 16);
+            num_put_code(t, y, i,
+                         i % 3 ? num_code(t, x, run_random(cx) % COUNT)
+                               : num_code(t, x, i) ^ run_random(cx) % 16);
         else if (i < 4096)
-            num_put_code(t, x, i, num_code(t, x, i / 64)), num_put_code(t, y, i, num_code(t, y, i % 64));
+            num_put_code(t, x, i, num_code(t, x, i / 64)),
+                num_put_code(t, y, i, num_code(t, y, i % 64));
     }
 }
 
 static void check_row(NewtType t, int row, const void *x, const void *y, const void *out)
 {
-    static const char *const names[ROWS] = { "+", "-", "*", "neg", "abs", "maximum", "minimum", "maximum with NaN",
-                                             "minimum with NaN", "clamp", "clamp with NaN", "where", "where x == x",
-                                             "x + 1", "0.5 * x", "fma" };
+    static const char *const names[ROWS] = { "+",
+                                             "-",
+                                             "*",
+                                             "neg",
+                                             "abs",
+                                             "maximum",
+                                             "minimum",
+                                             "maximum with NaN",
+                                             "minimum with NaN",
+                                             "clamp",
+                                             "clamp with NaN",
+                                             "where",
+                                             "where x == x",
+                                             "x + 1",
+                                             "0.5 * x",
+                                             "fma" };
     for (size_t i = 0; i < COUNT; i++) {
         Num a = num_get(t, x, i), b = num_get(t, y, i);
         uint64_t want = 0;
@@ -99,7 +117,8 @@ static void check_row(NewtType t, int row, const void *x, const void *y, const v
         if (row == 11 && a == b)
             same = g == w;
         if (!same)
-            fail_msg("%s: %s of %.21Lg and %.21Lg gives %.21Lg, should be %.21Lg", num_name(t), names[row], a, b, g, w);
+            fail_msg("%s: %s of %.21Lg and %.21Lg gives %.21Lg, should be %.21Lg", num_name(t),
+                     names[row], a, b, g, w);
     }
 }
 
@@ -122,8 +141,10 @@ static void run_type(RunCx *cx, NewtType t, NewtType w, Launch *launch)
     void *wide = run_temp(cx, wide_bytes);
     unsigned char *flags = run_temp(cx, COUNT * FLAGS);
     fill(cx, t, x, y);
-    void *dout = RUN_OUT(cx, bytes * ROWS), *dflags = RUN_OUT(cx, COUNT * FLAGS), *dwide = RUN_OUT(cx, wide_bytes);
-    RUN_OK(launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, dwide, dflags));
+    void *dout = RUN_OUT(cx, bytes * ROWS), *dflags = RUN_OUT(cx, COUNT * FLAGS),
+         *dwide = RUN_OUT(cx, wide_bytes);
+    RUN_OK(launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, dwide,
+                  dflags));
     run_get(cx, dout, out);
     run_get(cx, dwide, wide);
     run_get(cx, dflags, flags);
@@ -132,19 +153,20 @@ static void run_type(RunCx *cx, NewtType t, NewtType w, Launch *launch)
     for (size_t i = 0; i < COUNT; i++)
         for (int row = 0; row < FLAGS; row++)
             if (flags[(size_t)row * COUNT + i] != flag(row, num_get(t, x, i), num_get(t, y, i)))
-                fail_msg("%s: comparison %d of %.21Lg and %.21Lg gives %d", num_name(t), row, num_get(t, x, i),
-                         num_get(t, y, i), flags[(size_t)row * COUNT + i]);
+                fail_msg("%s: comparison %d of %.21Lg and %.21Lg gives %d", num_name(t), row,
+                         num_get(t, x, i), num_get(t, y, i), flags[(size_t)row * COUNT + i]);
     check_wide(t, w, x, y, wide);
 }
 
-#define FLOATS(name, TYPE, WIDE)                                                                                     \
-    static NewtStatus launch_##name(NewtDevice *device, void *x, void *y, void *out, void *wide, void *flags)        \
-    {                                                                                                                \
-        return K(floats_##name)(device, NULL, x, y, out, wide, flags, COUNT);                                        \
-    }                                                                                                                \
-    static void all_##name(RunCx *cx)                                                                                \
-    {                                                                                                                \
-        run_type(cx, NEWT_##TYPE, NEWT_##WIDE, launch_##name);                                                       \
+#define FLOATS(name, TYPE, WIDE)                                                                 \
+    static NewtStatus launch_##name(NewtDevice *device, void *x, void *y, void *out, void *wide, \
+                                    void *flags)                                                 \
+    {                                                                                            \
+        return K(floats_##name)(device, NULL, x, y, out, wide, flags, COUNT);                    \
+    }                                                                                            \
+    static void all_##name(RunCx *cx)                                                            \
+    {                                                                                            \
+        run_type(cx, NEWT_##TYPE, NEWT_##WIDE, launch_##name);                                   \
     }
 FLOATS(f16, F16, F32)
 FLOATS(bf16, BF16, F32)
@@ -153,16 +175,18 @@ FLOATS(f64, F64, F64)
 
 static void ieee_rounding(RunCx *cx)
 {
-    float *x = run_temp(cx, sizeof *x * COUNT), *y = run_temp(cx, sizeof *y * COUNT), *got = run_temp(cx, sizeof *x * COUNT * 3);
+    float *x = run_temp(cx, sizeof *x * COUNT), *y = run_temp(cx, sizeof *y * COUNT),
+          *got = run_temp(cx, sizeof *x * COUNT * 3);
     fill(cx, NEWT_F32, x, y);
     void *out = RUN_OUT(cx, sizeof *x * COUNT * 3);
-    RUN_OK(K(rounded)(cx->device, NULL, run_buffer(cx, x, sizeof *x * COUNT, 0), run_buffer(cx, y, sizeof *y * COUNT, 0), out,
-                      COUNT));
+    RUN_OK(K(rounded)(cx->device, NULL, run_buffer(cx, x, sizeof *x * COUNT, 0),
+                      run_buffer(cx, y, sizeof *y * COUNT, 0), out, COUNT));
     run_get(cx, out, got);
     for (size_t i = 0; i < COUNT; i++) {
         num_near(NEWT_F32, got, i, num_round(NEWT_F32, (Num)x[i] / (Num)y[i]), 0, "div_rn");
         num_near(NEWT_F32, got, COUNT + i, num_round(NEWT_F32, sqrtl((Num)x[i])), 0, "sqrt_rn");
-        num_near(NEWT_F32, got, 2 * COUNT + i, num_round(NEWT_F32, (Num)x[i] / 3), 0, "div_rn by 3");
+        num_near(NEWT_F32, got, 2 * COUNT + i, num_round(NEWT_F32, (Num)x[i] / 3), 0,
+                 "div_rn by 3");
     }
 }
 
@@ -180,11 +204,14 @@ static void mixed_types(RunCx *cx)
         num_put(NEWT_BF16, bf16, i, i == 1 ? 1e20L : (Num)run_uniform(cx) * 100);
     }
     void *out = RUN_OUT(cx, sizeof got);
-    RUN_OK(K(mixed)(cx->device, NULL, RUN_IN(cx, i32), RUN_IN(cx, i64), RUN_IN(cx, f16), RUN_IN(cx, bf16), out));
+    RUN_OK(K(mixed)(cx->device, NULL, RUN_IN(cx, i32), RUN_IN(cx, i64), RUN_IN(cx, f16),
+                    RUN_IN(cx, bf16), out));
     run_get(cx, out, got);
     for (size_t i = 0; i < 64; i++) {
-        Num a = num_round(NEWT_F32, i32[i]), l = num_round(NEWT_F32, i64[i]), h = num_get(NEWT_F16, f16, i);
-        Num b = num_get(NEWT_BF16, bf16, i), hb = num_round(NEWT_F16, b), hl = num_round(NEWT_F16, i64[i]);
+        Num a = num_round(NEWT_F32, i32[i]), l = num_round(NEWT_F32, i64[i]),
+            h = num_get(NEWT_F16, f16, i);
+        Num b = num_get(NEWT_BF16, bf16, i), hb = num_round(NEWT_F16, b),
+            hl = num_round(NEWT_F16, i64[i]);
         run_near(got[0][i], (double)(a / 7), 2 * (double)num_ulp(NEWT_F32, a / 7), i);
         run_near(got[1][i], (double)(l / a), 2 * (double)num_ulp(NEWT_F32, l / a), i);
         run_near(got[2][i], (double)num_round(NEWT_F16, h + hb), 0, i);
@@ -193,7 +220,11 @@ static void mixed_types(RunCx *cx)
         run_near(got[5][i], (double)(a / 2), 0, i);
         run_near(got[6][i], (double)(h > 0 ? h : 0), 0, i);
         run_near(got[7][i], (double)(b > 0 ? b : 0), 0, i);
-        run_near(got[8][i], (double)(h == 0 ? (Num)NAN : h > 0 ? (Num)INFINITY : -(Num)INFINITY), 0, i);
+        run_near(got[8][i],
+                 (double)(h == 0  ? (Num)NAN
+                          : h > 0 ? (Num)INFINITY
+                                  : -(Num)INFINITY),
+                 0, i);
         run_near(got[9][i], (double)i32[i] * 1e300, 0, i);
     }
 }

@@ -5,10 +5,36 @@ __extension__ typedef __int128 Wide;
 
 enum {
     COUNT = 65536,
-    ROW_ADD = 0, ROW_SUB, ROW_MUL, ROW_DIV, ROW_REM, ROW_CDIV, ROW_AND, ROW_OR, ROW_XOR, ROW_SHL, ROW_SHR, ROW_NEG,
-    ROW_NOT, ROW_ABS, ROW_MAX, ROW_MIN, ROW_WHERE, ROW_CLAMP, ROW_PLUS_3, ROW_100_MINUS, ROW_DIV_16, ROW_REM_16,
-    ROW_TIMES_8, ROW_DIV_7, ROW_REM_7, ROWS,
-    FLAG_CHAIN = 6, FLAG_OR, FLAG_XOR, FLAGS
+    ROW_ADD = 0,
+    ROW_SUB,
+    ROW_MUL,
+    ROW_DIV,
+    ROW_REM,
+    ROW_CDIV,
+    ROW_AND,
+    ROW_OR,
+    ROW_XOR,
+    ROW_SHL,
+    ROW_SHR,
+    ROW_NEG,
+    ROW_NOT,
+    ROW_ABS,
+    ROW_MAX,
+    ROW_MIN,
+    ROW_WHERE,
+    ROW_CLAMP,
+    ROW_PLUS_3,
+    ROW_100_MINUS,
+    ROW_DIV_16,
+    ROW_REM_16,
+    ROW_TIMES_8,
+    ROW_DIV_7,
+    ROW_REM_7,
+    ROWS,
+    FLAG_CHAIN = 6,
+    FLAG_OR,
+    FLAG_XOR,
+    FLAGS
 };
 
 static Wide value(NewtType t, const void *at, size_t i)
@@ -72,7 +98,8 @@ static bool flag(int row, Wide x, Wide y)
     }
 }
 
-/// Every pair of 8-bit values; every value of 16 bits; else boundaries against each other and random ones.
+/// Every pair of 8-bit values; every value of 16 bits; else boundaries against each other and
+/// random ones.
 static void fill_pairs(RunCx *cx, NewtType t, void *x, void *y)
 {
     num_fill(cx, t, x, COUNT);
@@ -83,15 +110,18 @@ static void fill_pairs(RunCx *cx, NewtType t, void *x, void *y)
         else if (num_bits(t) == 16)
             num_put_code(t, y, i, run_random(cx) >> run_between(cx, 0, 63));
         else if (i < 4096)
-            num_put_code(t, x, i, num_code(t, x, i / 64)), num_put_code(t, y, i, num_code(t, y, i % 64));
+            num_put_code(t, x, i, num_code(t, x, i / 64)),
+                num_put_code(t, y, i, num_code(t, y, i % 64));
     }
 }
 
-static void check_type(NewtType t, const void *x, const void *y, const void *out, const unsigned char *flags)
+static void check_type(NewtType t, const void *x, const void *y, const void *out,
+                       const unsigned char *flags)
 {
-    static const char *const names[] = { "+",   "-",   "*",  "//", "%",   "cdiv", "&",     "|",     "^",
-                                         "<<",  ">>",  "neg", "~", "abs", "max",  "min",   "where", "clamp",
-                                         "+ 3", "100 -", "// 16", "% 16", "* 8", "// 7", "% 7" };
+    static const char *const names[] = { "+",    "-",   "*",     "//",    "%",   "cdiv",  "&",
+                                         "|",    "^",   "<<",    ">>",    "neg", "~",     "abs",
+                                         "max",  "min", "where", "clamp", "+ 3", "100 -", "// 16",
+                                         "% 16", "* 8", "// 7",  "% 7" };
     uint64_t want = 0;
     for (size_t i = 0; i < COUNT; i++) {
         Wide a = value(t, x, i), b = value(t, y, i);
@@ -99,14 +129,14 @@ static void check_type(NewtType t, const void *x, const void *y, const void *out
             num_put_int(t, &want, 0, (uint64_t)expected(row, a, b, num_bits(t)));
             uint64_t got = num_code(t, out, (size_t)row * COUNT + i);
             if (got != num_code(t, &want, 0))
-                fail_msg("%s: x %s y: x %.21Lg, y %.21Lg gives %.21Lg, should be %.21Lg", num_name(t), names[row],
-                         num_get(t, x, i), num_get(t, y, i), num_get(t, out, (size_t)row * COUNT + i),
-                         num_get(t, &want, 0));
+                fail_msg("%s: x %s y: x %.21Lg, y %.21Lg gives %.21Lg, should be %.21Lg",
+                         num_name(t), names[row], num_get(t, x, i), num_get(t, y, i),
+                         num_get(t, out, (size_t)row * COUNT + i), num_get(t, &want, 0));
         }
         for (int row = 0; row < FLAGS; row++)
             if (flags[(size_t)row * COUNT + i] != flag(row, a, b))
-                fail_msg("%s: comparison %d of x %.21Lg, y %.21Lg gives %d", num_name(t), row, num_get(t, x, i),
-                         num_get(t, y, i), flags[(size_t)row * COUNT + i]);
+                fail_msg("%s: comparison %d of x %.21Lg, y %.21Lg gives %d", num_name(t), row,
+                         num_get(t, x, i), num_get(t, y, i), flags[(size_t)row * COUNT + i]);
     }
 }
 
@@ -119,20 +149,21 @@ static void run_type(RunCx *cx, NewtType t, Binary *launch)
     unsigned char *flags = run_temp(cx, COUNT * FLAGS);
     fill_pairs(cx, t, x, y);
     void *dout = RUN_OUT(cx, bytes * ROWS), *dflags = RUN_OUT(cx, COUNT * FLAGS);
-    RUN_OK(launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, dflags));
+    RUN_OK(
+        launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, dflags));
     run_get(cx, dout, out);
     run_get(cx, dflags, flags);
     check_type(t, x, y, out, flags);
 }
 
-#define INTEGERS(name, TYPE)                                                                         \
-    static NewtStatus launch_##name(NewtDevice *device, void *x, void *y, void *out, void *flags)    \
-    {                                                                                                \
-        return K(integers_##name)(device, NULL, x, y, out, flags, COUNT);                            \
-    }                                                                                                \
-    static void all_##name(RunCx *cx)                                                                \
-    {                                                                                                \
-        run_type(cx, NEWT_##TYPE, launch_##name);                                                    \
+#define INTEGERS(name, TYPE)                                                                      \
+    static NewtStatus launch_##name(NewtDevice *device, void *x, void *y, void *out, void *flags) \
+    {                                                                                             \
+        return K(integers_##name)(device, NULL, x, y, out, flags, COUNT);                         \
+    }                                                                                             \
+    static void all_##name(RunCx *cx)                                                             \
+    {                                                                                             \
+        run_type(cx, NEWT_##TYPE, launch_##name);                                                 \
     }
 INTEGERS(i8, I8)
 INTEGERS(i16, I16)
@@ -159,25 +190,27 @@ static void run_compare(RunCx *cx, NewtType a, NewtType b, NewtType common, Bina
             num_put_int(a, x, i, (uint64_t)run_between(cx, -3, 3));
     }
     void *dflags = RUN_OUT(cx, COUNT * 6);
-    RUN_OK(launch(cx->device, run_buffer(cx, x, num_size(a) * COUNT, 0), run_buffer(cx, y, num_size(b) * COUNT, 0), NULL,
-                  dflags));
+    RUN_OK(launch(cx->device, run_buffer(cx, x, num_size(a) * COUNT, 0),
+                  run_buffer(cx, y, num_size(b) * COUNT, 0), NULL, dflags));
     run_get(cx, dflags, flags);
     for (size_t i = 0; i < COUNT; i++) {
         uint64_t p = 0, q = 0;
         num_put_int(common, &p, 0, (uint64_t)value(a, x, i));
         num_put_int(common, &q, 0, (uint64_t)value(b, y, i));
         for (int row = 0; row < 6; row++)
-            if (flags[(size_t)row * COUNT + i] != flag(row, value(common, &p, 0), value(common, &q, 0)))
-                fail_msg("%s with %s: comparison %d of %.21Lg and %.21Lg gives %d", num_name(a), num_name(b), row,
-                         num_get(a, x, i), num_get(b, y, i), flags[(size_t)row * COUNT + i]);
+            if (flags[(size_t)row * COUNT + i] !=
+                flag(row, value(common, &p, 0), value(common, &q, 0)))
+                fail_msg("%s with %s: comparison %d of %.21Lg and %.21Lg gives %d", num_name(a),
+                         num_name(b), row, num_get(a, x, i), num_get(b, y, i),
+                         flags[(size_t)row * COUNT + i]);
     }
 }
 
-#define COMPARE(name)                                                                                \
-    static NewtStatus launch_##name(NewtDevice *device, void *x, void *y, void *out, void *flags)    \
-    {                                                                                                \
-        (void)out;                                                                                   \
-        return K(compare_##name)(device, NULL, x, y, flags, COUNT);                                  \
+#define COMPARE(name)                                                                             \
+    static NewtStatus launch_##name(NewtDevice *device, void *x, void *y, void *out, void *flags) \
+    {                                                                                             \
+        (void)out;                                                                                \
+        return K(compare_##name)(device, NULL, x, y, flags, COUNT);                               \
     }
 COMPARE(u32_i32)
 COMPARE(i8_i32)
@@ -207,17 +240,20 @@ static void bool_arithmetic(RunCx *cx)
         x[i] = (uint8_t)i;
         y[i] = (uint8_t)(run_random(cx) & 1 ? run_random(cx) : 0);
     }
-    void *dout = RUN_OUT(cx, sizeof out), *dwide = RUN_OUT(cx, sizeof wide), *dhalf = RUN_OUT(cx, sizeof half);
+    void *dout = RUN_OUT(cx, sizeof out), *dwide = RUN_OUT(cx, sizeof wide),
+         *dhalf = RUN_OUT(cx, sizeof half);
     RUN_OK(K(bools)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), dout, dwide, dhalf));
     run_get(cx, dout, out);
     run_get(cx, dwide, wide);
     run_get(cx, dhalf, half);
     for (int i = 0; i < 256; i++) {
         bool a = x[i], b = y[i];
-        const bool want[12] = { a, a && b, a || b, a != b, !a, a != b, a && b, a == b, !a && b, a, i != 128, i != 128 };
+        const bool want[12] = { a,      a && b, a || b,  a != b, !a,       a != b,
+                                a && b, a == b, !a && b, a,      i != 128, i != 128 };
         for (int row = 0; row < 12; row++)
             if (out[row][i] != want[row])
-                fail_msg("row %d of bytes %d and %d is %d, should be %d", row, x[i], y[i], out[row][i], want[row]);
+                fail_msg("row %d of bytes %d and %d is %d, should be %d", row, x[i], y[i],
+                         out[row][i], want[row]);
         assert_int_equal(wide[0][i], a);
         assert_int_equal(wide[1][i], a + 1);
         assert_int_equal(wide[2][i], a * 3 + b);
@@ -228,9 +264,11 @@ static void bool_arithmetic(RunCx *cx)
 static void run_umulhi(RunCx *cx, NewtType t, Binary *launch)
 {
     size_t bytes = num_size(t) * COUNT;
-    void *x = run_temp(cx, bytes), *y = run_temp(cx, bytes), *out = run_temp(cx, bytes), *dout = RUN_OUT(cx, bytes);
+    void *x = run_temp(cx, bytes), *y = run_temp(cx, bytes), *out = run_temp(cx, bytes),
+         *dout = RUN_OUT(cx, bytes);
     fill_pairs(cx, t, x, y);
-    RUN_OK(launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, NULL));
+    RUN_OK(
+        launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, NULL));
     run_get(cx, dout, out);
     for (size_t i = 0; i < COUNT; i++) {
         __extension__ unsigned __int128 product = num_code(t, x, i);
@@ -239,11 +277,11 @@ static void run_umulhi(RunCx *cx, NewtType t, Binary *launch)
     }
 }
 
-#define UMULHI(name)                                                                                 \
-    static NewtStatus umulhi_##name(NewtDevice *device, void *x, void *y, void *out, void *flags)    \
-    {                                                                                                \
-        (void)flags;                                                                                 \
-        return K(umulhi_##name)(device, NULL, x, y, out, COUNT);                                     \
+#define UMULHI(name)                                                                              \
+    static NewtStatus umulhi_##name(NewtDevice *device, void *x, void *y, void *out, void *flags) \
+    {                                                                                             \
+        (void)flags;                                                                              \
+        return K(umulhi_##name)(device, NULL, x, y, out, COUNT);                                  \
     }
 UMULHI(i32)
 UMULHI(u32)
@@ -260,8 +298,9 @@ static void upper_products(RunCx *cx)
 
 static void launch_scalars(RunCx *cx)
 {
-    static const int32_t pairs[][2] = { { 7, 2 }, { -7, 2 }, { 7, -2 }, { -7, -2 }, { INT32_MAX, 3 }, { 16, 16 }, { 1, 1 },
-                                        { 0, 5 }, { INT32_MIN + 1, 7 } };
+    static const int32_t pairs[][2] = { { 7, 2 },   { -7, 2 },        { 7, -2 },
+                                        { -7, -2 }, { INT32_MAX, 3 }, { 16, 16 },
+                                        { 1, 1 },   { 0, 5 },         { INT32_MIN + 1, 7 } };
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         int32_t a = pairs[k][0], b = pairs[k][1];
         int64_t got[18], d = INT64_C(0x123456789abcdef);

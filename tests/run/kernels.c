@@ -26,7 +26,8 @@ static void jagged(RunCx *cx)
     for (size_t i = 0; i < total; i++)
         x[i] = (float)run_between(cx, -100, 100);
     void *out = RUN_OUT(cx, sizeof got);
-    RUN_OK(K(jagged_sum)(cx->device, NULL, run_buffer(cx, x, sizeof *x * total, 0), RUN_IN(cx, starts), out, ROWS, WIDTH));
+    RUN_OK(K(jagged_sum)(cx->device, NULL, run_buffer(cx, x, sizeof *x * total, 0),
+                         RUN_IN(cx, starts), out, ROWS, WIDTH));
     run_get(cx, out, got);
     for (size_t b = 0; b < ROWS; b++)
         for (size_t c = 0; c < WIDTH; c++) {
@@ -37,7 +38,8 @@ static void jagged(RunCx *cx)
         }
 }
 
-typedef NewtStatus RmsNorm(NewtDevice *device, void *x, void *weight, void *out, void *scale, int32_t rows, int32_t width);
+typedef NewtStatus RmsNorm(NewtDevice *device, void *x, void *weight, void *out, void *scale,
+                           int32_t rows, int32_t width);
 
 static void run_rms_norm(RunCx *cx, NewtType t, int32_t rows, int32_t width, RmsNorm *launch)
 {
@@ -49,29 +51,33 @@ static void run_rms_norm(RunCx *cx, NewtType t, int32_t rows, int32_t width, Rms
     for (size_t i = 0; i < (size_t)width; i++)
         num_put(t, w, i, (Num)run_uniform(cx) + 1);
     void *out = RUN_OUT(cx, e * n), *ds = RUN_OUT(cx, sizeof *scale * (size_t)rows);
-    RUN_OK(launch(cx->device, run_buffer(cx, x, e * n, 0), run_buffer(cx, w, e * (size_t)width, 0), out, ds, rows, width));
+    RUN_OK(launch(cx->device, run_buffer(cx, x, e * n, 0), run_buffer(cx, w, e * (size_t)width, 0),
+                  out, ds, rows, width));
     run_get(cx, out, got);
     run_get(cx, ds, scale);
     for (int32_t r = 0; r < rows; r++) {
         Num square = 0;
         for (int32_t c = 0; c < width; c++)
-            square += num_get(t, x, (size_t)(r * width + c)) * num_get(t, x, (size_t)(r * width + c));
+            square +=
+                num_get(t, x, (size_t)(r * width + c)) * num_get(t, x, (size_t)(r * width + c));
         Num want_scale = 1 / sqrtl(square / width + 1e-6f);
         run_near(scale[r], (double)want_scale, (double)want_scale * 3e-6, (size_t)r);
         for (int32_t c = 0; c < width; c++) {
             size_t i = (size_t)(r * width + c);
             Num want = num_get(t, x, i) * want_scale * num_get(t, w, (size_t)c);
-            run_near((double)num_get(t, got, i), (double)want,
-                     (double)(fabsl(want) * 4e-6L + (num_bits(t) == 16 ? num_ulp(t, want) * 0.51L : 0)), i);
+            run_near(
+                (double)num_get(t, got, i), (double)want,
+                (double)(fabsl(want) * 4e-6L + (num_bits(t) == 16 ? num_ulp(t, want) * 0.51L : 0)),
+                i);
         }
     }
 }
 
-#define RMS_NORM(name)                                                                                                   \
-    static NewtStatus rms_##name(NewtDevice *device, void *x, void *weight, void *out, void *scale, int32_t rows,        \
-                                 int32_t width)                                                                          \
-    {                                                                                                                    \
-        return K(rms_norm_##name)(device, NULL, x, weight, out, scale, rows, width, 1e-6f);                              \
+#define RMS_NORM(name)                                                                      \
+    static NewtStatus rms_##name(NewtDevice *device, void *x, void *weight, void *out,      \
+                                 void *scale, int32_t rows, int32_t width)                  \
+    {                                                                                       \
+        return K(rms_norm_##name)(device, NULL, x, weight, out, scale, rows, width, 1e-6f); \
     }
 RMS_NORM(f32)
 RMS_NORM(f16)
@@ -86,8 +92,16 @@ static void root_mean_square(RunCx *cx)
 
 static void groups(RunCx *cx)
 {
-    enum { BATCH = 2, GROUPS = 3, CHANNELS = 4, SIZE = 150, COUNT = CHANNELS * SIZE, ALL = BATCH * GROUPS * COUNT };
-    float *x = run_temp(cx, sizeof *x * ALL), *got = run_temp(cx, sizeof *x * ALL), w[GROUPS * CHANNELS], b[GROUPS * CHANNELS];
+    enum {
+        BATCH = 2,
+        GROUPS = 3,
+        CHANNELS = 4,
+        SIZE = 150,
+        COUNT = CHANNELS * SIZE,
+        ALL = BATCH * GROUPS * COUNT
+    };
+    float *x = run_temp(cx, sizeof *x * ALL), *got = run_temp(cx, sizeof *x * ALL),
+          w[GROUPS * CHANNELS], b[GROUPS * CHANNELS];
     for (int i = 0; i < ALL; i++)
         x[i] = run_uniform(cx) + 0.25f;
     for (int i = 0; i < GROUPS * CHANNELS; i++) {
@@ -97,10 +111,11 @@ static void groups(RunCx *cx)
     for (int affine = 0; affine < 2; affine++) {
         void *dx = run_buffer(cx, x, sizeof *x * ALL, 0), *out = RUN_OUT(cx, sizeof *x * ALL);
         if (affine)
-            RUN_OK(K(group_norm_affine)(cx->device, NULL, dx, RUN_IN(cx, w), RUN_IN(cx, b), out, BATCH, GROUPS, CHANNELS, SIZE,
-                                        1e-5f));
+            RUN_OK(K(group_norm_affine)(cx->device, NULL, dx, RUN_IN(cx, w), RUN_IN(cx, b), out,
+                                        BATCH, GROUPS, CHANNELS, SIZE, 1e-5f));
         else
-            RUN_OK(K(group_norm_plain)(cx->device, NULL, dx, out, BATCH, GROUPS, CHANNELS, SIZE, 1e-5f));
+            RUN_OK(K(group_norm_plain)(cx->device, NULL, dx, out, BATCH, GROUPS, CHANNELS, SIZE,
+                                       1e-5f));
         run_get(cx, out, got);
         for (int g = 0; g < BATCH * GROUPS; g++) {
             Num mean = 0, square = 0;
@@ -122,13 +137,15 @@ static void groups(RunCx *cx)
 static void softmax(RunCx *cx)
 {
     enum { ROWS = 13, WIDTH = 401 };
-    float *x = run_temp(cx, sizeof *x * ROWS * WIDTH), *got = run_temp(cx, sizeof *x * ROWS * WIDTH);
+    float *x = run_temp(cx, sizeof *x * ROWS * WIDTH),
+          *got = run_temp(cx, sizeof *x * ROWS * WIDTH);
     for (int i = 0; i < ROWS * WIDTH; i++)
         x[i] = run_uniform(cx) * 30;
     for (int32_t programs = 1; programs < 16; programs += 6) {
         void *out = RUN_OUT(cx, sizeof *x * ROWS * WIDTH);
-        RUN_OK(K(softmax_persistent)(cx->device, NULL, run_buffer(cx, x, sizeof *x * ROWS * WIDTH, 0), out, ROWS, WIDTH,
-                                     programs));
+        RUN_OK(K(softmax_persistent)(cx->device, NULL,
+                                     run_buffer(cx, x, sizeof *x * ROWS * WIDTH, 0), out, ROWS,
+                                     WIDTH, programs));
         run_get(cx, out, got);
         for (int r = 0; r < ROWS; r++) {
             Num high = -100, total = 0;
@@ -138,7 +155,8 @@ static void softmax(RunCx *cx)
                 total += expl(x[r * WIDTH + c] - high);
             for (int c = 0; c < WIDTH; c++) {
                 Num want = expl(x[r * WIDTH + c] - high) / total;
-                run_near(got[r * WIDTH + c], (double)want, (double)want * 4e-6, (size_t)(r * WIDTH + c));
+                run_near(got[r * WIDTH + c], (double)want, (double)want * 4e-6,
+                         (size_t)(r * WIDTH + c));
             }
         }
     }
@@ -154,8 +172,8 @@ static void losses(RunCx *cx)
     for (int r = 0; r < ROWS; r++)
         labels[r] = r == 2 ? -100 : run_between(cx, 0, VOCAB - 1);
     void *dloss = RUN_OUT(cx, sizeof loss), *dlse = RUN_OUT(cx, sizeof lse);
-    RUN_OK(K(cross_entropy)(cx->device, NULL, run_buffer(cx, x, sizeof *x * ROWS * VOCAB, 0), RUN_IN(cx, labels), dloss, dlse,
-                            ROWS, VOCAB, -100));
+    RUN_OK(K(cross_entropy)(cx->device, NULL, run_buffer(cx, x, sizeof *x * ROWS * VOCAB, 0),
+                            RUN_IN(cx, labels), dloss, dlse, ROWS, VOCAB, -100));
     run_get(cx, dloss, loss);
     run_get(cx, dlse, lse);
     for (int r = 0; r < ROWS; r++) {
@@ -163,7 +181,8 @@ static void losses(RunCx *cx)
         for (int c = 0; c < VOCAB; c++)
             total += expl(x[r * VOCAB + c]);
         run_near(lse[r], (double)logl(total), 1e-5, (size_t)r);
-        run_near(loss[r], r == 2 ? 0 : (double)(logl(total) - x[r * VOCAB + labels[r]]), 1e-5, (size_t)r);
+        run_near(loss[r], r == 2 ? 0 : (double)(logl(total) - x[r * VOCAB + labels[r]]), 1e-5,
+                 (size_t)r);
     }
 }
 
@@ -179,16 +198,19 @@ static void optimisers(RunCx *cx)
             v[i] = fabsf(run_uniform(cx));
         }
         void *dp = RUN_IN(cx, p), *dm = RUN_IN(cx, m), *dv = RUN_IN(cx, v), *dg = RUN_IN(cx, g);
-        const float lr = 0.01f, b1 = 0.9f, b2 = 0.999f, eps = 1e-8f, decay = 0.1f, c1 = 0.271f, c2 = 0.002997001f;
+        const float lr = 0.01f, b1 = 0.9f, b2 = 0.999f, eps = 1e-8f, decay = 0.1f, c1 = 0.271f,
+                    c2 = 0.002997001f;
         RUN_OK(w ? K(adamw)(cx->device, NULL, dp, dg, dm, dv, lr, b1, b2, eps, decay, c1, c2, N)
                  : K(adam)(cx->device, NULL, dp, dg, dm, dv, lr, b1, b2, eps, decay, c1, c2, N));
         run_get(cx, dp, got[0]);
         run_get(cx, dm, got[1]);
         run_get(cx, dv, got[2]);
         for (size_t i = 0; i < N; i++) {
-            Num grad = g[i] + (w ? 0 : (Num)decay * p[i]), mean = (Num)m[i] * b1 + (1 - (Num)b1) * grad;
+            Num grad = g[i] + (w ? 0 : (Num)decay * p[i]),
+                mean = (Num)m[i] * b1 + (1 - (Num)b1) * grad;
             Num square = (Num)v[i] * b2 + (1 - (Num)b2) * grad * grad;
-            Num weight = p[i] * (w ? 1 - (Num)lr * decay : 1) - lr * (mean / c1) / (sqrtl(square / c2) + eps);
+            Num weight = p[i] * (w ? 1 - (Num)lr * decay : 1) -
+                         lr * (mean / c1) / (sqrtl(square / c2) + eps);
             run_near(got[0][i], (double)weight, 1e-6, i);
             run_near(got[1][i], (double)mean, 1e-6, i);
             run_near(got[2][i], (double)square, 1e-6, i);
@@ -199,7 +221,8 @@ static void optimisers(RunCx *cx)
 static void embedding(RunCx *cx)
 {
     enum { TOKENS = 60, WIDTH = 100, VOCAB = 10 };
-    float *grad = run_temp(cx, sizeof *grad * TOKENS * WIDTH), table[VOCAB * WIDTH], want[VOCAB * WIDTH];
+    float *grad = run_temp(cx, sizeof *grad * TOKENS * WIDTH), table[VOCAB * WIDTH],
+          want[VOCAB * WIDTH];
     int32_t ids[TOKENS];
     for (int i = 0; i < VOCAB * WIDTH; i++)
         table[i] = want[i] = (float)run_between(cx, -50, 50);
@@ -211,8 +234,9 @@ static void embedding(RunCx *cx)
         }
     }
     void *dt = RUN_IN(cx, table);
-    RUN_OK(K(embedding_backward)(cx->device, NULL, run_buffer(cx, grad, sizeof *grad * TOKENS * WIDTH, 0), RUN_IN(cx, ids), dt,
-                                 TOKENS, WIDTH, 3));
+    RUN_OK(K(embedding_backward)(cx->device, NULL,
+                                 run_buffer(cx, grad, sizeof *grad * TOKENS * WIDTH, 0),
+                                 RUN_IN(cx, ids), dt, TOKENS, WIDTH, 3));
     run_get(cx, dt, table);
     num_same(NEWT_F32, table, want, VOCAB * WIDTH, "embedding");
 }
@@ -297,8 +321,10 @@ static void rotations(RunCx *cx)
         run_get(cx, d, got);
         for (int k = 0; k < TOKENS * HEADS; k++)
             for (int i = 0; i < HALF; i++) {
-                int first = k * HALF * 2 + (pairs ? 2 * i : i), second = first + (pairs ? 1 : HALF), p = at[k / HEADS];
-                Num a = x[first], b = x[second], cosine = p < 0 ? 1 : c[p * HALF + i], sine = p < 0 ? 0 : s[p * HALF + i];
+                int first = k * HALF * 2 + (pairs ? 2 * i : i), second = first + (pairs ? 1 : HALF),
+                    p = at[k / HEADS];
+                Num a = x[first], b = x[second], cosine = p < 0 ? 1 : c[p * HALF + i],
+                    sine = p < 0 ? 0 : s[p * HALF + i];
                 run_near(got[first], (double)(a * cosine - b * sine), 3e-7, (size_t)first);
                 run_near(got[second], (double)(b * cosine + a * sine), 3e-7, (size_t)second);
             }
@@ -338,7 +364,8 @@ static void long_sum(RunCx *cx)
         for (int32_t i = 0; i < n; i++)
             want += x[i] = (float)run_between(cx, -9, 9);
         void *out = run_buffer(cx, &got, sizeof got, 0);
-        RUN_OK(K(sum_to_one)(cx->device, NULL, run_buffer(cx, x, sizeof *x * (size_t)n, 4), out, n, 3));
+        RUN_OK(K(sum_to_one)(cx->device, NULL, run_buffer(cx, x, sizeof *x * (size_t)n, 4), out, n,
+                             3));
         run_get(cx, out, &got);
         assert_true(got == want);
     }
@@ -357,7 +384,8 @@ static void packed_weights(RunCx *cx)
     for (int i = 0; i < WIDTH; i++)
         x[i] = (float)run_between(cx, -8, 8);
     void *out = RUN_OUT(cx, sizeof got);
-    RUN_OK(K(int4_matrix_vector)(cx->device, NULL, RUN_IN(cx, packed), RUN_IN(cx, scales), RUN_IN(cx, x), out, ROWS, WIDTH));
+    RUN_OK(K(int4_matrix_vector)(cx->device, NULL, RUN_IN(cx, packed), RUN_IN(cx, scales),
+                                 RUN_IN(cx, x), out, ROWS, WIDTH));
     run_get(cx, out, got);
     for (int r = 0; r < ROWS; r++) {
         Num want = 0;

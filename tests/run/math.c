@@ -1,4 +1,5 @@
-// Elementwise functions against long double: all inputs of 16-bit types, boundaries and random ones of the others.
+// Elementwise functions against long double: all inputs of 16-bit types, boundaries and random ones
+// of the others.
 #include "number.h"
 
 enum { COUNT = 65536, RANDOM_COUNT = 20000 };
@@ -24,18 +25,20 @@ static const struct Function {
     Num (*of)(Num x);
     Num ulps;
 } table[] = {
-    { "exp", expl, 2 },       { "exp2", exp2l, 2 },         { "log", logl, 1 },     { "log2", log2l, 1 },
-    { "sqrt", sqrtl, 1 },     { "rsqrt", f_rsqrt, 1.5L },   { "sin", sinl, 1.5L },  { "cos", cosl, 1.5L },
-    { "tanh", tanhl, 2.5L },    { "erf", erfl, 1.5L },        { "sigmoid", f_sigmoid, 4 },
-    { "expm1", expm1l, 2 },   { "log1p", log1pl, 2 },       { "floor", floorl, 0 }, { "ceil", ceill, 0 },
-    { "abs", fabsl, 0 },      { "round", f_round, 0 },      { "rint", rintl, 0 },   { "trunc", truncl, 0 },
+    { "exp", expl, 2 },     { "exp2", exp2l, 2.5L },     { "log", logl, 1 },
+    { "log2", log2l, 1 },   { "sqrt", sqrtl, 1 },        { "rsqrt", f_rsqrt, 1.5L },
+    { "sin", sinl, 1.5L },  { "cos", cosl, 1.5L },       { "tanh", tanhl, 2.5L },
+    { "erf", erfl, 1.5L },  { "sigmoid", f_sigmoid, 4 }, { "expm1", expm1l, 2 },
+    { "log1p", log1pl, 2 }, { "floor", floorl, 0 },      { "ceil", ceill, 0 },
+    { "abs", fabsl, 0 },    { "round", f_round, 0 },     { "rint", rintl, 0 },
+    { "trunc", truncl, 0 },
 };
 enum { ROWS = sizeof table / sizeof *table };
 
 typedef NewtStatus Launch(NewtDevice *device, void *x, void *out, void *flags, int32_t n);
 
-/// 16-bit types are computed in fp32 and rounded once: half an ulp of their own and what fp32 was off. Nothing is promised
-/// about fp64 beyond the quality of a C library.
+/// 16-bit types are computed in fp32 and rounded once: half an ulp of their own and what fp32 was
+/// off. Nothing is promised about fp64 beyond the quality of a C library.
 static Num bound(NewtType t, Num ulps)
 {
     if (ulps == 0)
@@ -46,13 +49,18 @@ static Num bound(NewtType t, Num ulps)
 static void run_type(RunCx *cx, NewtType t, Launch *launch)
 {
     size_t n = num_bits(t) == 16 ? COUNT : RANDOM_COUNT, bytes = num_size(t) * n;
-    void *x = run_temp(cx, bytes), *out = run_temp(cx, bytes * ROWS), *dout = RUN_OUT(cx, bytes * ROWS);
+    void *x = run_temp(cx, bytes), *out = run_temp(cx, bytes * ROWS),
+         *dout = RUN_OUT(cx, bytes * ROWS);
     unsigned char *flags = run_temp(cx, 2 * n);
     void *dflags = RUN_OUT(cx, 2 * n);
     num_fill(cx, t, x, n);
     for (size_t i = 64; num_bits(t) > 16 && i < n; i++)
         if (i % 2)
-            num_put(t, x, i, (Num)run_uniform(cx) * (i % 4 == 1 ? 20 : i % 8 == 3 ? 1 : 100) + (Num)run_uniform(cx) * 1e-6L);
+            num_put(t, x, i,
+                    (Num)run_uniform(cx) * (i % 4 == 1   ? 20
+                                            : i % 8 == 3 ? 1
+                                                         : 100) +
+                        (Num)run_uniform(cx) * 1e-6L);
     RUN_OK(launch(cx->device, run_buffer(cx, x, bytes, 0), dout, dflags, (int32_t)n));
     run_get(cx, dout, out);
     run_get(cx, dflags, flags);
@@ -63,7 +71,8 @@ static void run_type(RunCx *cx, NewtType t, Launch *launch)
             snprintf(what, sizeof what, "%s(%.21Lg)", table[row].name, v);
             Num want = table[row].of(v);
             // exp(-x) overflows before the quotient does: where that is subnormal, 0 is right too.
-            if (table[row].of == f_sigmoid && want < (t == NEWT_F64 ? 0x1p-1020L : 0x1p-124L) && num_get(t, out, row * n + i) == 0)
+            if (table[row].of == f_sigmoid && want < (t == NEWT_F64 ? 0x1p-1020L : 0x1p-124L) &&
+                num_get(t, out, row * n + i) == 0)
                 continue;
             num_near(t, out, row * n + i, want, bound(t, table[row].ulps), what);
         }
@@ -73,14 +82,15 @@ static void run_type(RunCx *cx, NewtType t, Launch *launch)
     }
 }
 
-#define FUNCTIONS(name, TYPE)                                                                               \
-    static NewtStatus launch_##name(NewtDevice *device, void *x, void *out, void *flags, int32_t n)         \
-    {                                                                                                       \
-        return K(functions_##name)(device, NULL, x, out, flags, n);                                         \
-    }                                                                                                       \
-    static void all_##name(RunCx *cx)                                                                       \
-    {                                                                                                       \
-        run_type(cx, NEWT_##TYPE, launch_##name);                                                           \
+#define FUNCTIONS(name, TYPE)                                                            \
+    static NewtStatus launch_##name(NewtDevice *device, void *x, void *out, void *flags, \
+                                    int32_t n)                                           \
+    {                                                                                    \
+        return K(functions_##name)(device, NULL, x, out, flags, n);                      \
+    }                                                                                    \
+    static void all_##name(RunCx *cx)                                                    \
+    {                                                                                    \
+        run_type(cx, NEWT_##TYPE, launch_##name);                                        \
     }
 FUNCTIONS(f16, F16)
 FUNCTIONS(bf16, BF16)
@@ -129,6 +139,11 @@ static void edge_values(RunCx *cx)
 }
 
 RUN_TESTS = {
-    { "float16", all_f16 },        { "bfloat16", all_bf16 },     { "float32", all_f32 }, { "float64", all_f64 },
-    { "spellings", other_spellings }, { "edge values", edge_values }, RUN_END,
+    { "float16", all_f16 },
+    { "bfloat16", all_bf16 },
+    { "float32", all_f32 },
+    { "float64", all_f64 },
+    { "spellings", other_spellings },
+    { "edge values", edge_values },
+    RUN_END,
 };

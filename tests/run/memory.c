@@ -3,10 +3,10 @@
 
 typedef NewtStatus Copy(NewtDevice *device, const void *x, void *out, int32_t n);
 
-#define COPY(name)                                                                          \
-    static NewtStatus copy_##name(NewtDevice *device, const void *x, void *out, int32_t n)  \
-    {                                                                                       \
-        return K(copy_##name)(device, NULL, x, out, n);                                     \
+#define COPY(name)                                                                         \
+    static NewtStatus copy_##name(NewtDevice *device, const void *x, void *out, int32_t n) \
+    {                                                                                      \
+        return K(copy_##name)(device, NULL, x, out, n);                                    \
     }
 COPY(8)
 COPY(16)
@@ -19,7 +19,8 @@ COPY(f64)
 
 static void run_copy(RunCx *cx, size_t size, Copy *launch, uint8_t mask)
 {
-    static const size_t counts[] = { 0, 1, 2, 3, 15, 16, 17, 127, 128, 255, 256, 257, 511, 513, 1000, 2049 };
+    static const size_t counts[] = { 0,   1,   2,   3,   15,  16,  17,   127,
+                                     128, 255, 256, 257, 511, 513, 1000, 2049 };
     uint8_t x[2049 * 8], got[2049 * 8];
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
         for (size_t shift = 0; shift < 3; shift++) {
@@ -57,7 +58,9 @@ static void strides(RunCx *cx)
             for (int32_t i = 0; i < n; i++)
                 want[i * os] = (int32_t)((uint32_t)x[i * xs] + 1);
             void *out = run_buffer(cx, NULL, (size_t)((n - 1) * os + 1) * 4, 0);
-            RUN_OK(K(strided)(cx->device, NULL, run_buffer(cx, x, (size_t)((n - 1) * xs + 1) * 4, 4), out, n, xs, os));
+            RUN_OK(K(strided)(cx->device, NULL,
+                              run_buffer(cx, x, (size_t)((n - 1) * xs + 1) * 4, 4), out, n, xs,
+                              os));
             run_get(cx, out, got);
             num_same(NEWT_I32, got, want, (size_t)((n - 1) * os + 1), "strided copy");
             run_release(cx);
@@ -91,7 +94,8 @@ static void mask_shapes(RunCx *cx)
         if (n > 5)
             want[513] = 77;
         void *out = RUN_OUT(cx, sizeof got), *fout = RUN_OUT(cx, sizeof fgot);
-        RUN_OK(K(masks)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, f), RUN_IN(cx, m), out, fout, n));
+        RUN_OK(
+            K(masks)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, f), RUN_IN(cx, m), out, fout, n));
         run_get(cx, out, got);
         run_get(cx, fout, fgot);
         num_same(NEWT_I32, got, want, 514, "masked loads");
@@ -104,12 +108,13 @@ static void mask_shapes(RunCx *cx)
 
 static void matrices(RunCx *cx)
 {
-    static const int32_t sizes[][3] = { { 1, 1, 1 }, { 16, 32, 32 }, { 17, 33, 40 }, { 50, 31, 31 }, { 64, 128, 129 },
-                                        { 3, 200, 200 } };
+    static const int32_t sizes[][3] = { { 1, 1, 1 },    { 16, 32, 32 },   { 17, 33, 40 },
+                                        { 50, 31, 31 }, { 64, 128, 129 }, { 3, 200, 200 } };
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         int32_t m = sizes[k][0], n = sizes[k][1], stride = sizes[k][2];
         size_t count = (size_t)(m * n);
-        float *x = run_temp(cx, sizeof *x * (size_t)(m * stride)), *got = run_temp(cx, sizeof *got * count);
+        float *x = run_temp(cx, sizeof *x * (size_t)(m * stride)),
+              *got = run_temp(cx, sizeof *got * count);
         int16_t *s = run_temp(cx, 2 * count), *s_got = run_temp(cx, 2 * count);
         for (int32_t i = 0; i < m * stride; i++)
             x[i] = run_uniform(cx);
@@ -117,8 +122,9 @@ static void matrices(RunCx *cx)
             s[i] = (int16_t)run_random(cx);
         void *out = RUN_OUT(cx, sizeof *got * count), *across = RUN_OUT(cx, sizeof *got * count);
         void *s_out = RUN_OUT(cx, 2 * count);
-        RUN_OK(K(copy_2d)(cx->device, NULL, run_buffer(cx, x, sizeof *x * (size_t)((m - 1) * stride + n), 0), out, across, m, n,
-                          stride));
+        RUN_OK(K(copy_2d)(cx->device, NULL,
+                          run_buffer(cx, x, sizeof *x * (size_t)((m - 1) * stride + n), 0), out,
+                          across, m, n, stride));
         run_get(cx, out, got);
         for (int32_t r = 0; r < m; r++)
             for (int32_t c = 0; c < n; c++)
@@ -185,7 +191,9 @@ static void indirect(RunCx *cx)
 
 static void grids(RunCx *cx)
 {
-    static const NewtGrid shapes[] = { { 1, 1, 1 }, { 5, 1, 1 }, { 3, 4, 5 }, { 1, 7, 2 }, { 2, 1, 9 } };
+    static const NewtGrid shapes[] = {
+        { 1, 1, 1 }, { 5, 1, 1 }, { 3, 4, 5 }, { 1, 7, 2 }, { 2, 1, 9 }
+    };
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         NewtGrid g = shapes[k];
         size_t n = (size_t)g.x * g.y * g.z;
@@ -215,10 +223,13 @@ static void pointer_arithmetic(RunCx *cx)
         y[i] = -i;
     }
     for (int32_t n = 1; n < 9; n++) {
-        int64_t got[19], want[19] = { n - 5,   n == 5, n != 5, x[2], x[7], n > 3 ? x[1] : y[1], x[6], 4 * n, x[0], x[1],
-                                      x[2],    x[3],   y[4],   y[5], y[6], y[7], x[3], x[1] & 0xff, 1 };
+        int64_t got[19], want[19] = { n - 5, n == 5, n != 5, x[2], x[7], n > 3 ? x[1] : y[1],
+                                      x[6],  4 * n,  x[0],   x[1], x[2], x[3],
+                                      y[4],  y[5],   y[6],   y[7], x[3], x[1] & 0xff,
+                                      1 };
         void *out = RUN_OUT(cx, sizeof got);
-        RUN_OK(K(pointers)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), out, n, INT64_C(1) << 33, 7));
+        RUN_OK(K(pointers)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), out, n, INT64_C(1) << 33,
+                           7));
         run_get(cx, out, got);
         num_same(NEWT_I64, got, want, 19, "pointer arithmetic");
     }

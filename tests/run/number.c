@@ -6,7 +6,8 @@
 
 _Static_assert(LDBL_MANT_DIG >= 64, "expected values need a long double that holds every int64");
 
-/// A binary float format: `digits` with the hidden bit, exponents of normal values from `low` to `high` (value < 2^high).
+/// A binary float format: `digits` with the hidden bit, exponents of normal values from `low` to
+/// `high` (value < 2^high).
 typedef struct Format {
     int digits, low, high;
     Num largest;
@@ -27,13 +28,13 @@ static const struct {
     unsigned bits;
     bool is_signed, is_float;
 } infos[] = {
-    [NEWT_I1] = { "i1", 8, false, false },      [NEWT_I8] = { "i8", 8, true, false },
-    [NEWT_I16] = { "i16", 16, true, false },    [NEWT_I32] = { "i32", 32, true, false },
-    [NEWT_I64] = { "i64", 64, true, false },    [NEWT_U8] = { "u8", 8, false, false },
-    [NEWT_U16] = { "u16", 16, false, false },   [NEWT_U32] = { "u32", 32, false, false },
-    [NEWT_U64] = { "u64", 64, false, false },   [NEWT_F8E4M3] = { "e4m3", 8, true, true },
-    [NEWT_F8E5M2] = { "e5m2", 8, true, true },  [NEWT_F16] = { "f16", 16, true, true },
-    [NEWT_BF16] = { "bf16", 16, true, true },   [NEWT_F32] = { "f32", 32, true, true },
+    [NEWT_I1] = { "i1", 8, false, false },     [NEWT_I8] = { "i8", 8, true, false },
+    [NEWT_I16] = { "i16", 16, true, false },   [NEWT_I32] = { "i32", 32, true, false },
+    [NEWT_I64] = { "i64", 64, true, false },   [NEWT_U8] = { "u8", 8, false, false },
+    [NEWT_U16] = { "u16", 16, false, false },  [NEWT_U32] = { "u32", 32, false, false },
+    [NEWT_U64] = { "u64", 64, false, false },  [NEWT_F8E4M3] = { "e4m3", 8, true, true },
+    [NEWT_F8E5M2] = { "e5m2", 8, true, true }, [NEWT_F16] = { "f16", 16, true, true },
+    [NEWT_BF16] = { "bf16", 16, true, true },  [NEWT_F32] = { "f32", 32, true, true },
     [NEWT_F64] = { "f64", 64, true, true },
 };
 
@@ -93,7 +94,8 @@ static Num float_of_code(NewtType t, uint64_t code)
     else if (exponent == 0)
         v = ldexpl((Num)fraction, f->low - fraction_bits);
     else
-        v = ldexpl((Num)(fraction | UINT64_C(1) << fraction_bits), f->low + exponent - 1 - fraction_bits);
+        v = ldexpl((Num)(fraction | UINT64_C(1) << fraction_bits),
+                   f->low + exponent - 1 - fraction_bits);
     return negative ? -v : v;
 }
 
@@ -101,9 +103,12 @@ static uint64_t float_code(NewtType t, Num v)
 {
     const Format *f = &formats[t];
     int fraction_bits = f->digits - 1, exponent_bits = (int)num_bits(t) - f->digits;
-    uint64_t sign = signbit(v) ? UINT64_C(1) << (num_bits(t) - 1) : 0, top = (UINT64_C(1) << exponent_bits) - 1;
+    uint64_t sign = signbit(v) ? UINT64_C(1) << (num_bits(t) - 1) : 0,
+             top = (UINT64_C(1) << exponent_bits) - 1;
     if (isnan(v))
-        return sign | (t == NEWT_F8E4M3 ? 0x7f : top << fraction_bits | UINT64_C(1) << (fraction_bits - 1));
+        return sign |
+               (t == NEWT_F8E4M3 ? 0x7f
+                                 : top << fraction_bits | UINT64_C(1) << (fraction_bits - 1));
     v = fabsl(v);
     if (isinf(v))
         return sign | top << fraction_bits;
@@ -123,7 +128,8 @@ Num num_get(NewtType t, const void *at, size_t i)
     if (num_is_float(t))
         return float_of_code(t, code);
     if (num_is_signed(t) && code >> (num_bits(t) - 1) & 1)
-        return -(Num)((~code + 1) & (num_bits(t) == 64 ? UINT64_MAX : (UINT64_C(1) << num_bits(t)) - 1));
+        return -(Num)((~code + 1) &
+                      (num_bits(t) == 64 ? UINT64_MAX : (UINT64_C(1) << num_bits(t)) - 1));
     return (Num)code;
 }
 
@@ -132,7 +138,8 @@ void num_put_int(NewtType t, void *at, size_t i, uint64_t value)
     num_put_code(t, at, i, t == NEWT_I1 ? value != 0 : value);
 }
 
-/// The value rounded to the precision of a float type, to nearest even or towards zero; not yet its range.
+/// The value rounded to the precision of a float type, to nearest even or towards zero; not yet its
+/// range.
 static Num round_digits(const Format *f, Num v, bool to_zero)
 {
     if (v == 0 || !isfinite(v))
@@ -234,8 +241,9 @@ void num_same(NewtType t, const void *got, const void *want, size_t count, const
     for (size_t i = 0; i < count; i++) {
         uint64_t g = num_code(t, got, i), w = num_code(t, want, i);
         if (g != w && !(is_nan_code(t, g) && is_nan_code(t, w)))
-            fail_msg("%s: %s element %zu is %.21Lg (0x%" PRIx64 "), should be %.21Lg (0x%" PRIx64 ")", what,
-                     num_name(t), i, num_get(t, got, i), g, num_get(t, want, i), w);
+            fail_msg("%s: %s element %zu is %.21Lg (0x%" PRIx64 "), should be %.21Lg (0x%" PRIx64
+                     ")",
+                     what, num_name(t), i, num_get(t, got, i), g, num_get(t, want, i), w);
     }
 }
 
@@ -246,13 +254,14 @@ void num_near(NewtType t, const void *got, size_t i, Num want, Num ulps, const c
     if (same)
         return;
     Num ulp = num_ulp(t, want);
-    bool largest = isinf(g) && fabsl(want) + ulps * ulp > formats[t].largest && !signbit(g) == !signbit(want);
+    bool largest =
+        isinf(g) && fabsl(want) + ulps * ulp > formats[t].largest && !signbit(g) == !signbit(want);
     bool near = !isnan(g) && isfinite(g) && fabsl(g - want) <= ulps * ulp && !isinf(want);
     bool zero_sign = want == 0 && g == 0;
     if ((near && !zero_sign) || largest)
         return;
-    fail_msg("%s: %s element %zu is %.21Lg, should be %.21Lg within %Lg ulp (%.3Lg off)", what, num_name(t), i, g, want,
-             ulps, (g - want) / ulp);
+    fail_msg("%s: %s element %zu is %.21Lg, should be %.21Lg within %Lg ulp (%.3Lg off)", what,
+             num_name(t), i, g, want, ulps, (g - want) / ulp);
 }
 
 /// A random float of any magnitude, often with few significant bits: ties of narrower types.
@@ -263,10 +272,8 @@ static uint64_t random_float(RunCx *cx, NewtType t)
     if (run_random(cx) % 2)
         code &= UINT64_MAX << run_between(cx, 0, fraction_bits);
     switch (run_random(cx) % 4) {
-    case 0:
-        return code;
-    case 1:
-        return float_code(t, num_round(t, (Num)run_between(cx, -70000, 70000) / 4));
+    case 0: return code;
+    case 1: return float_code(t, num_round(t, (Num)run_between(cx, -70000, 70000) / 4));
     default: {
         Num m = 1 + ldexpl((Num)(code & ((UINT64_C(1) << fraction_bits) - 1)), -fraction_bits);
         Num v = ldexpl(m, (int)run_between(cx, -30, 70));
@@ -284,14 +291,69 @@ static uint64_t random_integer(RunCx *cx, NewtType t)
 void num_fill(RunCx *cx, NewtType t, void *at, size_t count)
 {
     static const Num specials[] = {
-        0,        -0.0L,      1,           -1,           0.5L,        -0.5L,     1.5L,         2.5L,        127,
-        128,      -128,       -129,        255,          256,         300,       32767,        32768,       -32769,
-        65504,    65519.9L,   65520,       65535,        65536,       70000,     2049,         16777217,    2147483647,
-        2147483648.0L,        -2147483648.0L,            -2147483649.0L,         4294967295.0L,             4294967296.0L,
-        3e9L,     9223372036854775807.0L,  -9223372036854775808.0L,              18446744073709551615.0L,   1e20L,
-        -1e20L,   448,        464,         465,          500,         61440,     61441,        0x1p-10L,    0x1p-9L,
-        0x1p-24L, 0x1p-25L,   0x1.8p-25L,  0x1p-126L,    0x1p-149L,   1e-40L,    3.4e38L,      1e300L,      0x1.03p0L,
-        INFINITY, -INFINITY,  NAN,         1.0625000000000001L,       1.0625L,   1.0625001L,   1.125L,      57344,
+        0,
+        -0.0L,
+        1,
+        -1,
+        0.5L,
+        -0.5L,
+        1.5L,
+        2.5L,
+        127,
+        128,
+        -128,
+        -129,
+        255,
+        256,
+        300,
+        32767,
+        32768,
+        -32769,
+        65504,
+        65519.9L,
+        65520,
+        65535,
+        65536,
+        70000,
+        2049,
+        16777217,
+        2147483647,
+        2147483648.0L,
+        -2147483648.0L,
+        -2147483649.0L,
+        4294967295.0L,
+        4294967296.0L,
+        3e9L,
+        9223372036854775807.0L,
+        -9223372036854775808.0L,
+        18446744073709551615.0L,
+        1e20L,
+        -1e20L,
+        448,
+        464,
+        465,
+        500,
+        61440,
+        61441,
+        0x1p-10L,
+        0x1p-9L,
+        0x1p-24L,
+        0x1p-25L,
+        0x1.8p-25L,
+        0x1p-126L,
+        0x1p-149L,
+        1e-40L,
+        3.4e38L,
+        1e300L,
+        0x1.03p0L,
+        INFINITY,
+        -INFINITY,
+        NAN,
+        1.0625000000000001L,
+        1.0625L,
+        1.0625001L,
+        1.125L,
+        57344,
     };
     enum { SPECIAL_COUNT = sizeof specials / sizeof *specials };
     for (size_t i = 0; i < count; i++) {

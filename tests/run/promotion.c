@@ -26,7 +26,8 @@ static void values(RunCx *cx)
         d[i] = i == 0 ? UINT32_MAX : (uint32_t)run_random(cx);
     }
     void *out = RUN_OUT(cx, sizeof got);
-    RUN_OK(K(promoted_values)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, c), RUN_IN(cx, d), out));
+    RUN_OK(K(promoted_values)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, c),
+                              RUN_IN(cx, d), out));
     run_get(cx, out, got);
     for (int i = 0; i < 256; i++) {
         const int64_t want[12] = {
@@ -45,8 +46,8 @@ static void values(RunCx *cx)
         };
         for (int row = 0; row < 12; row++)
             if (got[row][i] != want[row])
-                fail_msg("row %d, element %d is %lld, should be %lld", row, i, (long long)got[row][i],
-                         (long long)want[row]);
+                fail_msg("row %d, element %d is %lld, should be %lld", row, i,
+                         (long long)got[row][i], (long long)want[row]);
     }
 }
 

@@ -1,9 +1,11 @@
-// Reductions against sums in 64-bit floats and integers; ties, NaN, wrap-around, both orders of two axes.
+// Reductions against sums in 64-bit floats and integers; ties, NaN, wrap-around, both orders of two
+// axes.
 #include "number.h"
 
 enum { ROWS = 16 };
 
-typedef NewtStatus Line(NewtDevice *device, void *x, void *sums, void *extremes, void *indices, int32_t n);
+typedef NewtStatus Line(NewtDevice *device, void *x, void *sums, void *extremes, void *indices,
+                        int32_t n);
 
 static NewtType sum_type(NewtType t)
 {
@@ -19,12 +21,15 @@ static NewtType extreme_type(NewtType t)
     return num_bits(t) >= 32 ? t : NEWT_I32;
 }
 
-/// Small integers, every value twice or more; in odd float rows any float, with a NaN in every fourth.
+/// Small integers, every value twice or more; in odd float rows any float, with a NaN in every
+/// fourth.
 static void fill_row(RunCx *cx, NewtType t, void *x, size_t row, size_t n)
 {
     for (size_t i = row * n; i < (row + 1) * n; i++) {
         if (!num_is_float(t))
-            num_put_int(t, x, i, row % 2 ? run_random(cx) : (uint64_t)run_between(cx, num_is_signed(t) ? -50 : 0, 50));
+            num_put_int(t, x, i,
+                        row % 2 ? run_random(cx)
+                                : (uint64_t)run_between(cx, num_is_signed(t) ? -50 : 0, 50));
         else if (row % 4 == 3 && run_random(cx) % 16 == 0)
             num_put(t, x, i, NAN);
         else
@@ -52,9 +57,11 @@ static void check_sum(NewtType t, const void *x, size_t row, size_t n, const voi
         size += fabsl(num_get(t, x, i));
     }
     Num inner = row % 2 ? (Num)n * size * (t == NEWT_F64 ? 0x1p-53L : 0x1p-24L) : 0;
-    Num got = num_get(s, sums, row), slack = inner + (num_bits(t) == 16 ? num_ulp(s, total) / 2 : 0);
+    Num got = num_get(s, sums, row),
+        slack = inner + (num_bits(t) == 16 ? num_ulp(s, total) / 2 : 0);
     if (!(fabsl(got - total) <= slack || (isnan(got) && isnan(total))))
-        fail_msg("sum of %zu %s is %.21Lg, should be %.21Lg within %.3Lg", n, num_name(t), got, total, slack);
+        fail_msg("sum of %zu %s is %.21Lg, should be %.21Lg within %.3Lg", n, num_name(t), got,
+                 total, slack);
 }
 
 /// The lowest index of the largest value times `sign`, NaN ignored; n when all are NaN.
@@ -79,7 +86,8 @@ static void run_line(RunCx *cx, NewtType t, size_t n, Line *launch)
         fill_row(cx, t, x, row, n);
     void *ds = RUN_OUT(cx, num_size(s) * ROWS), *dm = RUN_OUT(cx, num_size(m) * ROWS * 2);
     void *di = RUN_OUT(cx, sizeof indices);
-    RUN_OK(launch(cx->device, run_buffer(cx, x, num_size(t) * ROWS * n, 0), ds, dm, di, (int32_t)n));
+    RUN_OK(
+        launch(cx->device, run_buffer(cx, x, num_size(t) * ROWS * n, 0), ds, dm, di, (int32_t)n));
     run_get(cx, ds, sums);
     run_get(cx, dm, extremes);
     run_get(cx, di, indices);
@@ -87,19 +95,22 @@ static void run_line(RunCx *cx, NewtType t, size_t n, Line *launch)
         check_sum(t, x, row, n, sums);
         for (size_t k = 0; k < 2; k++) {
             size_t at = best(t, x, row * n, 1, n, k ? -1 : 1);
-            Num got = num_get(m, extremes, 2 * row + k), want = at == n ? (Num)NAN : num_get(t, x, row * n + at);
+            Num got = num_get(m, extremes, 2 * row + k),
+                want = at == n ? (Num)NAN : num_get(t, x, row * n + at);
             if (!(got == want || (isnan(got) && isnan(want))))
-                fail_msg("%s of %zu %s is %.21Lg, should be %.21Lg", k ? "min" : "max", n, num_name(t), got, want);
+                fail_msg("%s of %zu %s is %.21Lg, should be %.21Lg", k ? "min" : "max", n,
+                         num_name(t), got, want);
             if (at < n)
                 assert_int_equal(indices[2 * row + k], at);
         }
     }
 }
 
-#define LINE(name)                                                                                                  \
-    static NewtStatus line_##name(NewtDevice *device, void *x, void *sums, void *extremes, void *indices, int32_t n) \
-    {                                                                                                               \
-        return K(line_##name)(device, NULL, x, sums, extremes, indices, ROWS, n);                                   \
+#define LINE(name)                                                                         \
+    static NewtStatus line_##name(NewtDevice *device, void *x, void *sums, void *extremes, \
+                                  void *indices, int32_t n)                                \
+    {                                                                                      \
+        return K(line_##name)(device, NULL, x, sums, extremes, indices, ROWS, n);          \
     }
 LINE(1)
 LINE(2)
@@ -151,14 +162,15 @@ static void types(RunCx *cx)
     run_line(cx, NEWT_F64, 1024, line_f64);
 }
 
-typedef NewtStatus Grid(NewtDevice *device, void *x, void *sum0, void *sum1, void *whole, void *max0, void *max1, void *arg0,
-                        void *arg1, void *centred);
+typedef NewtStatus Grid(NewtDevice *device, void *x, void *sum0, void *sum1, void *whole,
+                        void *max0, void *max1, void *arg0, void *arg1, void *centred);
 
 /// Small integers in every element: all results are exact.
 static void run_grid(RunCx *cx, NewtType t, size_t rows, size_t cols, Grid *launch)
 {
     size_t e = num_size(t), n = rows * cols;
-    void *x = run_temp(cx, e * n), *s0 = run_temp(cx, e * cols), *s1 = run_temp(cx, e * rows), *w = run_temp(cx, e * 3);
+    void *x = run_temp(cx, e * n), *s0 = run_temp(cx, e * cols), *s1 = run_temp(cx, e * rows),
+         *w = run_temp(cx, e * 3);
     void *m0 = run_temp(cx, e * cols), *m1 = run_temp(cx, e * rows), *centred = run_temp(cx, e * n);
     int32_t *a0 = run_temp(cx, sizeof *a0 * cols), *a1 = run_temp(cx, sizeof *a1 * rows);
     Num total = 0;
@@ -166,7 +178,8 @@ static void run_grid(RunCx *cx, NewtType t, size_t rows, size_t cols, Grid *laun
         num_put(t, x, i, (Num)run_between(cx, -20, 20));
         total += num_get(t, x, i);
     }
-    void *ds0 = RUN_OUT(cx, e * cols), *ds1 = RUN_OUT(cx, e * rows), *dw = RUN_OUT(cx, e * 3), *dc = RUN_OUT(cx, e * n);
+    void *ds0 = RUN_OUT(cx, e * cols), *ds1 = RUN_OUT(cx, e * rows), *dw = RUN_OUT(cx, e * 3),
+         *dc = RUN_OUT(cx, e * n);
     void *dm0 = RUN_OUT(cx, e * cols), *dm1 = RUN_OUT(cx, e * rows), *da0 = RUN_OUT(cx, 4 * cols);
     void *da1 = RUN_OUT(cx, 4 * rows);
     RUN_OK(launch(cx->device, run_buffer(cx, x, e * n, 0), ds0, ds1, dw, dm0, dm1, da0, da1, dc));
@@ -197,7 +210,8 @@ static void run_grid(RunCx *cx, NewtType t, size_t rows, size_t cols, Grid *laun
         assert_true(num_get(t, m1, r) == num_get(t, x, r * cols + high));
         for (size_t c = 0; c < cols; c++) {
             size_t low = best(t, x, c, cols, rows, -1);
-            Num want = num_get(t, x, r * cols + c) - num_get(t, m1, r) + num_get(t, x, low * cols + c);
+            Num want =
+                num_get(t, x, r * cols + c) - num_get(t, m1, r) + num_get(t, x, low * cols + c);
             assert_true(num_get(t, centred, r * cols + c) == want);
         }
     }
@@ -206,11 +220,13 @@ static void run_grid(RunCx *cx, NewtType t, size_t rows, size_t cols, Grid *laun
     assert_true(num_get(t, w, 2) == num_get(t, x, best(t, x, 0, 1, n, -1)));
 }
 
-#define GRID(name)                                                                                                  \
-    static NewtStatus grid_##name(NewtDevice *device, void *x, void *sum0, void *sum1, void *whole, void *max0,     \
-                                  void *max1, void *arg0, void *arg1, void *centred)                                \
-    {                                                                                                               \
-        return K(grid_##name)(device, NULL, x, sum0, sum1, whole, max0, max1, arg0, arg1, centred);                 \
+#define GRID(name)                                                                             \
+    static NewtStatus grid_##name(NewtDevice *device, void *x, void *sum0, void *sum1,         \
+                                  void *whole, void *max0, void *max1, void *arg0, void *arg1, \
+                                  void *centred)                                               \
+    {                                                                                          \
+        return K(grid_##name)(device, NULL, x, sum0, sum1, whole, max0, max1, arg0, arg1,      \
+                              centred);                                                        \
     }
 GRID(16x8)
 GRID(1x64)
@@ -294,7 +310,8 @@ static void forms(RunCx *cx)
     want[7] = (int32_t)(uint32_t)(uint64_t)want[6];
     for (int i = 0; i < 64; i++)
         denominator += expl(f[i] - top);
-    void *out = RUN_OUT(cx, sizeof got), *df = RUN_OUT(cx, sizeof f_out), *ds = RUN_OUT(cx, sizeof soft);
+    void *out = RUN_OUT(cx, sizeof got), *df = RUN_OUT(cx, sizeof f_out),
+         *ds = RUN_OUT(cx, sizeof soft);
     RUN_OK(K(other_forms)(cx->device, NULL, RUN_IN(cx, x), out, RUN_IN(cx, f), df, ds));
     run_get(cx, out, got);
     run_get(cx, df, f_out);
@@ -323,6 +340,11 @@ static void narrow(RunCx *cx)
 }
 
 RUN_TESTS = {
-    { "sizes", sizes },   { "types", types },      { "two axes", two_axes }, { "three axes", three_axes },
-    { "forms", forms },   { "narrow sums", narrow }, RUN_END,
+    { "sizes", sizes },
+    { "types", types },
+    { "two axes", two_axes },
+    { "three axes", three_axes },
+    { "forms", forms },
+    { "narrow sums", narrow },
+    RUN_END,
 };

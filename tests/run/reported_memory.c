@@ -1,4 +1,5 @@
-// Faults that comparable compilers had in public, in memory and loops; right values by rule or by counting.
+// Faults that comparable compilers had in public, in memory and loops; right values by rule or by
+// counting.
 #include "number.h"
 
 static void load_in_branch(RunCx *cx)
@@ -21,7 +22,8 @@ static void masked_loads(RunCx *cx)
     double total = 0;
     for (int r = 0; r < 8; r++)
         for (int c = 0; c < 8; c++) {
-            int v = (r > 0 ? 8 * (r - 1) + c + 1 : 0) + (c > 0 ? 8 * r + c : 0) + (c < 7 ? 8 * r + c + 2 : 0);
+            int v = (r > 0 ? 8 * (r - 1) + c + 1 : 0) + (c > 0 ? 8 * r + c : 0) +
+                    (c < 7 ? 8 * r + c + 2 : 0);
             num_put(NEWT_F16, x, (size_t)(8 * r + c), 8 * r + c + 1);
             num_put(NEWT_F16, want, (size_t)(8 * r + c), v);
             total += v;
@@ -118,7 +120,8 @@ static void loop_shorter_than_pipeline(RunCx *cx)
             int32_t table[ROWS];
             for (int32_t k = 0; k < n; k++)
                 table[k] = ROWS - 1 - k;
-            void *out = RUN_OUT(cx, sizeof got), *dt = run_buffer(cx, table, sizeof *table * (size_t)n, 0);
+            void *out = RUN_OUT(cx, sizeof got),
+                 *dt = run_buffer(cx, table, sizeof *table * (size_t)n, 0);
             void *dx = RUN_IN(cx, x);
             RUN_OK(stages == 1   ? K(short_loop_1)(cx->device, NULL, dt, dx, out, n)
                    : stages == 2 ? K(short_loop_2)(cx->device, NULL, dt, dx, out, n)

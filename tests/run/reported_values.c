@@ -53,14 +53,16 @@ static const int32_t floored[2][2][9] = {
     { { -5, -4, -4, -1, 0, 0, 3, 4, 4 }, { 1, 0, 1, 1, 0, 1, 1, 0, 1 } },
     { { 4, 4, 3, 0, 0, -1, -4, -4, -5 }, { -1, 0, -1, -1, 0, -1, -1, 0, -1 } },
 };
-static const int32_t ceilings[2][9] = { { -4, -4, -3, 0, 0, 1, 4, 4, 5 }, { 5, 4, 4, 1, 0, 0, -3, -4, -4 } };
+static const int32_t ceilings[2][9] = { { -4, -4, -3, 0, 0, 1, 4, 4, 5 },
+                                        { 5, 4, 4, 1, 0, 0, -3, -4, -4 } };
 
 static void division(RunCx *cx)
 {
     for (int k = 0; k < 2; k++) {
         int32_t got[9];
         void *n = RUN_IN(cx, dividends), *q = RUN_OUT(cx, sizeof got), *r = RUN_OUT(cx, sizeof got);
-        void *c = RUN_OUT(cx, sizeof got), *fq = RUN_OUT(cx, sizeof got), *fr = RUN_OUT(cx, sizeof got);
+        void *c = RUN_OUT(cx, sizeof got), *fq = RUN_OUT(cx, sizeof got),
+             *fr = RUN_OUT(cx, sizeof got);
         RUN_OK(K(divide_run_time)(cx->device, NULL, n, q, r, c, 9, k ? -2 : 2));
         run_get(cx, q, got);
         num_same(NEWT_I32, got, truncated[k][0], 9, "run-time //");
@@ -68,7 +70,8 @@ static void division(RunCx *cx)
         num_same(NEWT_I32, got, truncated[k][1], 9, "run-time %");
         run_get(cx, c, got);
         num_same(NEWT_I32, got, ceilings[k], 9, "cdiv");
-        RUN_OK(k ? K(divide_constant_m2)(cx->device, NULL, n, q, r, 9) : K(divide_constant_2)(cx->device, NULL, n, q, r, 9));
+        RUN_OK(k ? K(divide_constant_m2)(cx->device, NULL, n, q, r, 9)
+                 : K(divide_constant_2)(cx->device, NULL, n, q, r, 9));
         run_get(cx, q, got);
         num_same(NEWT_I32, got, truncated[k][0], 9, "// by a constant");
         run_get(cx, r, got);
@@ -101,7 +104,8 @@ static void ceiling_division(RunCx *cx)
         }
     a[count] = -36, b[count] = 5, want[count++] = -7;
     a[count] = INT32_MIN, b[count] = -1, want[count++] = INT32_MIN;
-    void *out = run_buffer(cx, NULL, sizeof *got * (size_t)count, 0), *df = RUN_OUT(cx, sizeof fixed);
+    void *out = run_buffer(cx, NULL, sizeof *got * (size_t)count, 0),
+         *df = RUN_OUT(cx, sizeof fixed);
     RUN_OK(K(cdiv_values)(cx->device, NULL, run_buffer(cx, a, sizeof *a * (size_t)count, 0),
                           run_buffer(cx, b, sizeof *b * (size_t)count, 0), out, df, count));
     run_get(cx, out, got);
@@ -116,7 +120,8 @@ static void bools(RunCx *cx)
 {
     int32_t sums[2], again[256];
     uint8_t bytes[256];
-    void *ds = RUN_OUT(cx, sizeof sums), *db = RUN_OUT(cx, sizeof bytes), *da = RUN_OUT(cx, sizeof again);
+    void *ds = RUN_OUT(cx, sizeof sums), *db = RUN_OUT(cx, sizeof bytes),
+         *da = RUN_OUT(cx, sizeof again);
     RUN_OK(K(sum_of_bools)(cx->device, NULL, ds, db, da));
     run_get(cx, ds, sums);
     run_get(cx, db, bytes);
@@ -138,7 +143,8 @@ static void fp8(RunCx *cx)
     uint8_t got_e4m3[8], got_e5m2[2];
     uint16_t bf16[2];
     void *a = RUN_OUT(cx, 8), *b = RUN_OUT(cx, 2), *c = RUN_OUT(cx, 4);
-    RUN_OK(K(fp8_casts)(cx->device, NULL, RUN_IN(cx, f32), a, RUN_IN(cx, f16), b, RUN_IN(cx, e4m3), c));
+    RUN_OK(K(fp8_casts)(cx->device, NULL, RUN_IN(cx, f32), a, RUN_IN(cx, f16), b, RUN_IN(cx, e4m3),
+                        c));
     run_get(cx, a, got_e4m3);
     run_get(cx, b, got_e5m2);
     run_get(cx, c, bf16);
@@ -160,11 +166,31 @@ static void nans(RunCx *cx)
     static const NanCase cases[] = {
         { { 1, NAN, 3, 3 }, -INFINITY, { 3, NAN, 1, 1 }, INFINITY, 3, 1, 2, 2 },
         { { 3, 1, 3, 3 }, 3, { 1, 3, 1, 1 }, 1, 3, 1, 0, 0 },
-        { { -INFINITY, -INFINITY, -INFINITY, -INFINITY }, -INFINITY, { INFINITY, INFINITY, INFINITY, INFINITY }, INFINITY,
-          -INFINITY, INFINITY, 0, 0 },
-        { { NAN, -INFINITY, NAN, NAN }, NAN, { NAN, NAN, NAN, INFINITY }, NAN, -INFINITY, INFINITY, 1, 3 },
+        { { -INFINITY, -INFINITY, -INFINITY, -INFINITY },
+          -INFINITY,
+          { INFINITY, INFINITY, INFINITY, INFINITY },
+          INFINITY,
+          -INFINITY,
+          INFINITY,
+          0,
+          0 },
+        { { NAN, -INFINITY, NAN, NAN },
+          NAN,
+          { NAN, NAN, NAN, INFINITY },
+          NAN,
+          -INFINITY,
+          INFINITY,
+          1,
+          3 },
         { { NAN, NAN, NAN, NAN }, NAN, { NAN, NAN, NAN, NAN }, NAN, NAN, NAN, -1, -1 },
-        { { -0.0f, 0.0f, -0.0f, -0.0f }, -0.0f, { 0.0f, 0.0f, -0.0f, 0.0f }, 0.0f, 0.0f, -0.0f, -1, -1 },
+        { { -0.0f, 0.0f, -0.0f, -0.0f },
+          -0.0f,
+          { 0.0f, 0.0f, -0.0f, 0.0f },
+          0.0f,
+          0.0f,
+          -0.0f,
+          -1,
+          -1 },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         const NanCase *c = &cases[k];
@@ -176,7 +202,8 @@ static void nans(RunCx *cx)
             want[i] = x[i] > 2 ? x[i] : 2;
             want_nan[i] = isnan(x[i]) ? x[i] : want[i];
         }
-        void *de = RUN_OUT(cx, sizeof each), *dn = RUN_OUT(cx, sizeof each_nan), *dw = RUN_OUT(cx, sizeof whole);
+        void *de = RUN_OUT(cx, sizeof each), *dn = RUN_OUT(cx, sizeof each_nan),
+             *dw = RUN_OUT(cx, sizeof whole);
         void *di = RUN_OUT(cx, sizeof index);
         RUN_OK(K(nan_rules)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), de, dn, dw, di));
         run_get(cx, de, each);
@@ -202,11 +229,13 @@ static void launch_scalars(RunCx *cx)
     static const int32_t ints[] = { -7, INT32_MAX, 1, 16, INT32_MIN };
     for (size_t k = 0; k < sizeof longs / sizeof *longs; k++) {
         int64_t got[10], sum = (int64_t)((uint64_t)longs[k] + (uint64_t)(int64_t)ints[k]);
-        const int64_t want[10] = { 0xff, 0x3e000000, longs[k], 0x5140, 0xff, INT64_C(0x3FB999999999999A), 1, 0xc020,
-                                   (int64_t)(uint32_t)ints[k], sum };
+        const int64_t want[10] = { 0xff,   0x3e000000, longs[k],
+                                   0x5140, 0xff,       INT64_C(0x3FB999999999999A),
+                                   1,      0xc020,     (int64_t)(uint32_t)ints[k],
+                                   sum };
         void *out = RUN_OUT(cx, sizeof got);
-        RUN_OK(K(scalars)(cx->device, NULL, -1, 0.125f, longs[k], newt_f16(42.0f), 255, 0.1, true, newt_bf16(-2.5f), ints[k],
-                          out));
+        RUN_OK(K(scalars)(cx->device, NULL, -1, 0.125f, longs[k], newt_f16(42.0f), 255, 0.1, true,
+                          newt_bf16(-2.5f), ints[k], out));
         run_get(cx, out, got);
         num_same(NEWT_I64, got, want, 10, "scalar arguments");
     }

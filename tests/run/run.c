@@ -70,7 +70,8 @@ void run_get(RunCx *cx, const void *at, void *out)
     memcpy(out, host + before, b->bytes);
     free(host);
     if (bad != b->total)
-        fail_msg("byte %td from the buffer's start was overwritten", (ptrdiff_t)bad - (ptrdiff_t)before);
+        fail_msg("byte %td from the buffer's start was overwritten",
+                 (ptrdiff_t)bad - (ptrdiff_t)before);
 }
 
 void run_near(double got, double want, double tolerance, size_t index)
@@ -170,8 +171,8 @@ static void run_one(void **at)
 }
 
 /// The tests whose name ("file.test.w4", blanks as they are) matches `pattern`; returns how many.
-static size_t collect(const char *pattern, NewtDevice *device, uint64_t seed, struct CMUnitTest *tests,
-                      RunState *states)
+static size_t collect(const char *pattern, NewtDevice *device, uint64_t seed,
+                      struct CMUnitTest *tests, RunState *states)
 {
     size_t count = 0, number = 0;
     for (size_t i = 0; i < FILE_COUNT; i++)

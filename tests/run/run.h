@@ -1,16 +1,17 @@
 /// run.h - what the cases of tests/run share: buffers with guards and poison, launching, comparing.
 ///
-/// A case file defines `RUN_TESTS = { { "name", function }, ..., RUN_END };` and calls its kernels as
-/// K(name)(cx->device, NULL, ...). It is compiled once for each number of warps. Expected values are computed in the
-/// case, in wider floats or integers, never by newtc. Buffers are released when a test ends.
+/// A case file defines `RUN_TESTS = { { "name", function }, ..., RUN_END };` and calls its kernels
+/// as K(name)(cx->device, NULL, ...). It is compiled once for each number of warps. Expected values
+/// are computed in the case, in wider floats or integers, never by newtc. Buffers are released when
+/// a test ends.
 #ifndef NEWT_TESTS_RUN_H
 #define NEWT_TESTS_RUN_H
 #include <newt/newt.h>
 
 #include <math.h>
 #include <setjmp.h>
-#include <stdbool.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,22 +34,25 @@ typedef struct RunTest {
     const char *name;
     void (*run)(RunCx *cx);
 } RunTest;
-#define RUN_END { NULL, NULL }
+#define RUN_END    \
+    {              \
+        NULL, NULL \
+    }
 
 #ifdef RUN_WARPS
 #define RUN_JOIN_(a, b, c) a##b##_##c
-#define RUN_JOIN(a, b, c) RUN_JOIN_(a, b, c)
-#define K(kernel) RUN_JOIN(w, RUN_WARPS, kernel)
-#define RUN_CASE RUN_JOIN(run_w, RUN_WARPS, RUN_NAME)
+#define RUN_JOIN(a, b, c)  RUN_JOIN_(a, b, c)
+#define K(kernel)          RUN_JOIN(w, RUN_WARPS, kernel)
+#define RUN_CASE           RUN_JOIN(run_w, RUN_WARPS, RUN_NAME)
 extern const RunTest RUN_CASE[];
 #define RUN_TESTS const RunTest RUN_CASE[]
 #include RUN_HEADER
 #endif
 
-/// Device memory of `bytes` holding `data`, or poisoned with 0xFF bytes when that is NULL; `shift` bytes off a 256-byte
-/// boundary. Guards stand on both sides.
+/// Device memory of `bytes` holding `data`, or poisoned with 0xFF bytes when that is NULL; `shift`
+/// bytes off a 256-byte boundary. Guards stand on both sides.
 void *run_buffer(RunCx *cx, const void *data, size_t bytes, size_t shift);
-#define RUN_IN(cx, array) run_buffer((cx), (array), sizeof(array), 0)
+#define RUN_IN(cx, array)  run_buffer((cx), (array), sizeof(array), 0)
 #define RUN_OUT(cx, bytes) run_buffer((cx), NULL, (bytes), 0)
 
 /// Copies a buffer's bytes out, after waiting for the kernels; fails when a guard was overwritten.
