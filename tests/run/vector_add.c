@@ -3,7 +3,7 @@
 
 static void check(RunCx *cx, size_t n, size_t shift)
 {
-    float x[4099], y[4099], got[4099];
+    float x[4099] = { 0 }, y[4099] = { 0 }, got[4099];
     for (size_t i = 0; i < n; i++) {
         x[i] = run_uniform(cx);
         y[i] = run_uniform(cx);

@@ -319,6 +319,7 @@ static void proved_accesses_are_wide(void **state)
     const char *sass = disassemble(&c, &image);
     if (!sass) {
         print_message("no nvdisasm here: skipped\n");
+        emit_case_free(&c);
         skip();
     }
     assert_non_null(strstr(sass, "LDG.E.128"));
