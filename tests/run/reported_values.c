@@ -161,6 +161,36 @@ typedef struct NanCase {
     int32_t argmax, argmin;  ///< -1: anything in range
 } NanCase;
 
+static void nan_case(RunCx *cx, const NanCase *c)
+{
+    float x[16], y[16], want[16], want_nan[16], each[16], each_nan[16], whole[2];
+    int32_t index[2];
+    for (int i = 0; i < 16; i++) {
+        x[i] = i < 4 ? c->x[i] : c->x_rest;
+        y[i] = i < 4 ? c->y[i] : c->y_rest;
+        want[i] = x[i] > 2 ? x[i] : 2;
+        want_nan[i] = isnan(x[i]) ? x[i] : want[i];
+    }
+    void *de = RUN_OUT(cx, sizeof each), *dn = RUN_OUT(cx, sizeof each_nan),
+         *dw = RUN_OUT(cx, sizeof whole);
+    void *di = RUN_OUT(cx, sizeof index);
+    RUN_OK(K(nan_rules)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), de, dn, dw, di));
+    run_get(cx, de, each);
+    run_get(cx, dn, each_nan);
+    run_get(cx, dw, whole);
+    run_get(cx, di, index);
+    num_same(NEWT_F32, each, want, 16, "maximum");
+    num_same(NEWT_F32, each_nan, want_nan, 16, "maximum with NaN");
+    num_same(NEWT_F32, &whole[0], &c->max, 1, "max");
+    num_same(NEWT_F32, &whole[1], &c->min, 1, "min");
+    if (c->argmax >= 0) {
+        assert_int_equal(index[0], c->argmax);
+        assert_int_equal(index[1], c->argmin);
+    }
+    assert_in_range(index[0], 0, 15);
+    assert_in_range(index[1], 0, 15);
+}
+
 static void nans(RunCx *cx)
 {
     static const NanCase cases[] = {
@@ -192,35 +222,8 @@ static void nans(RunCx *cx)
           -1,
           -1 },
     };
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        const NanCase *c = &cases[k];
-        float x[16], y[16], want[16], want_nan[16], each[16], each_nan[16], whole[2];
-        int32_t index[2];
-        for (int i = 0; i < 16; i++) {
-            x[i] = i < 4 ? c->x[i] : c->x_rest;
-            y[i] = i < 4 ? c->y[i] : c->y_rest;
-            want[i] = x[i] > 2 ? x[i] : 2;
-            want_nan[i] = isnan(x[i]) ? x[i] : want[i];
-        }
-        void *de = RUN_OUT(cx, sizeof each), *dn = RUN_OUT(cx, sizeof each_nan),
-             *dw = RUN_OUT(cx, sizeof whole);
-        void *di = RUN_OUT(cx, sizeof index);
-        RUN_OK(K(nan_rules)(cx->device, NULL, RUN_IN(cx, x), RUN_IN(cx, y), de, dn, dw, di));
-        run_get(cx, de, each);
-        run_get(cx, dn, each_nan);
-        run_get(cx, dw, whole);
-        run_get(cx, di, index);
-        num_same(NEWT_F32, each, want, 16, "maximum");
-        num_same(NEWT_F32, each_nan, want_nan, 16, "maximum with NaN");
-        num_same(NEWT_F32, &whole[0], &c->max, 1, "max");
-        num_same(NEWT_F32, &whole[1], &c->min, 1, "min");
-        if (c->argmax >= 0) {
-            assert_int_equal(index[0], c->argmax);
-            assert_int_equal(index[1], c->argmin);
-        }
-        assert_in_range(index[0], 0, 15);
-        assert_in_range(index[1], 0, 15);
-    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        nan_case(cx, &cases[k]);
 }
 
 static void launch_scalars(RunCx *cx)
