@@ -319,7 +319,7 @@ static void proved_accesses_are_wide(void **state)
     const char *sass = disassemble(&c, &image);
     if (!sass) {
         print_message("no nvdisasm here: skipped\n");
-        emit_case_free(&c);
+        arena_free(&c.arena);
         skip();
     }
     assert_non_null(strstr(sass, "LDG.E.128"));
@@ -356,6 +356,10 @@ static const TextCase text_cases[] = {
       "%q = ptr_add %s, %o : (128) *i32\n%v = load %q, mask=%m : (128) i32\n"
       "%t = add %a, %v : (128) i32\nyield %t\n}\nstore %s, %r\n",
       "nt_load_checked<4, NT_CONSECUTIVE | NT_ALIKE | NT_WHOLE, 4>(v, q, m);" },
+    { "what_fits_no_registers_stays_a_loop",
+      "%i = arange 0, 16384 : (16384) i32\n%s = splat %p : (16384) *i32\n%q = ptr_add %s, %i : (16384) *i32\n"
+      "store %q, %i\n",
+      "NT_UNROLL_SOME for (int r = 0; r < 512; r++)\n" },
     { "cache_operators", "%v = load %p {cache=cg} : i32\nstore %p, %v {evict=first}\n",
       "NT_DEFINE_LOAD(nt_load_cg, \"ld.global.cg\")\n" },
     { "eviction_priorities", "%v = load %p : i32\nstore %p, %v {evict=first}\n",
