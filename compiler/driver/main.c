@@ -33,11 +33,15 @@ static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, co
     int code = EXIT_CLEAN;
     for (uint32_t i = 0; i < count; i++) {
         job_init(&jobs[i], opt, archs, opt->inputs.at[i]);
-        ok[i] = job_front(&jobs[i]) &&
-                (!jobs[i].module || (job_lower(&jobs[i]) && job_collect(&jobs[i])));
+        ok[i] = job_front(&jobs[i]);
+        if (opt->reproduce)  // now with imports
+            reproduce_write_tar(opt, nvrtc, jobs, i + 1);
+        ok[i] = ok[i] && (!jobs[i].module || (job_lower(&jobs[i]) && job_collect(&jobs[i])));
         if (!ok[i])
             jobs[i].request_count = 0;
     }
+    if (opt->reproduce)  // and with the generated texts
+        reproduce_write_tar(opt, nvrtc, jobs, count);
     images_compile(a, opt, nvrtc, jobs, count);
     for (uint32_t i = 0; i < count; i++) {
         if (ok[i] && jobs[i].module)
@@ -59,6 +63,9 @@ static int main_compile(Arena *a, const Options *opt)
         return EXIT_ENVIRONMENT;
     uint32_t count = opt->inputs.len;
     Job *jobs = ARENA_NEW_N(a, Job, count);
+    if (opt->reproduce &&
+        !reproduce_write_tar(opt, nvrtc, jobs, 0))  // a crash leaves at least this
+        return EXIT_ENVIRONMENT;
     int code = main_run_jobs(a, opt, &archs, nvrtc, jobs);
     bool written = messages_print(jobs, count);
     if (opt->reproduce)

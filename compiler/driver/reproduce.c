@@ -41,6 +41,15 @@ static void add_command(Arena *a, const Options *opt, const Nvrtc *nvrtc, ReproF
     buf_free(&text);
 }
 
+/// An input that no job has read yet.
+static void add_input(Arena *a, const char *path, ReproFiles *out)
+{
+    const char *why = NULL;
+    size_t len;
+    const char *text = fs_read(a, path, &len, &why);
+    add(a, out, arena_printf(a, "inputs/%s", inner_path(a, path)), text, len);
+}
+
 static void add_job(Arena *a, const Job *job, ReproFiles *out)
 {
     for (uint32_t i = 0; i < job->sources.files.len; i++) {
@@ -102,6 +111,8 @@ bool reproduce_write_tar(const Options *opt, const Nvrtc *nvrtc, Job *jobs, uint
     add_command(&a, opt, nvrtc, &files);
     for (uint32_t i = 0; i < count; i++)
         add_job(&a, &jobs[i], &files);
+    for (uint32_t i = count; i < opt->inputs.len; i++)
+        add_input(&a, opt->inputs.at[i], &files);
     VEC_EACH (f, &files) {
         put_tar_header(f, &tar);
         buf_bytes(&tar, f->data, f->len);

@@ -41,7 +41,14 @@ FAKE_NVRTC=crash
 if ! grep -q __asan "$newtc"; then  # whose own handlers stay
     rows <<'TABLE'
 crash             | 3 | --no-cache --arch=sm_80 good.newt  | err good.newt: internal error: an invalid memory access in stage 'NVRTC'
+crash, packed     | 3 | --no-cache --arch=sm_80 --reproduce=r.tar good.newt | err help: this is a fault of newtc ; files r.tar
+nowhere to pack   | 2 | --no-cache --arch=sm_80 --reproduce=no/r.tar good.newt | err cannot write no/r.tar: No such file
 TABLE
+    fresh
+    "$newtc" --no-cache --arch=sm_80 --reproduce=r.tar good.newt >"$work/out" 2>"$work/err"
+    judge "crash, unpacked" 3 $? 'files r.tar'
+    tar xf r.tar && cmp -s inputs/good.newt good.newt && [ -s generated/good.good.cu ] ||
+        fail "crash, unpacked" "r.tar is not whole"
 fi
 unset FAKE_NVRTC
 

@@ -38,9 +38,15 @@ rule also           | 0 | -MD --arch=host good.newt         | files good.c good.
 rule elsewhere      | 0 | -MD -MF x.d -MT 'a$(b)' --arch=host good.newt | files good.c good.h good.json x.d
 no rule of a failure | 1 | -MD four_errors.newt --arch=host | errs 4
 times               | 0 | -ftime-report --arch=host good.newt | err good.newt: front end [0-9.]+ ms
+times as JSON       | 0 | -ftime-report=json --arch=host good.newt | err ^\[. "file": "good.newt", "front_ms": [0-9.]+, .*"cached": 0 .\]$
 broken compiler     | 2 | --arch=host -c --cc=false good.newt | err 'false' ended with 1 on the generated C
 no compiler         | 2 | --arch=host -c --cc=/nonexistent/cc good.newt | err cannot run the C compiler '/nonexistent/cc': No such file
 TABLE
+
+fresh
+"$newtc" --arch=host good.newt >"$work/out" 2>"$work/err"
+judge "manifest" 0 $? 'quiet'
+! command -v python3 >/dev/null 2>&1 || python3 -m json.tool good.json >/dev/null || fail "manifest" "good.json is no JSON"
 
 # A folder and a file that may not be written; the superuser may.
 if [ "$(id -u)" -ne 0 ]; then
