@@ -2,10 +2,10 @@
 #include "driver/job.h"
 #include "backend/cuda/emit.h"
 #include "backend/hostc/hostc.h"
-#include "front/parse.h"
 #include "driver/crash.h"
 #include "driver/place.h"
 #include "driver/report.h"
+#include "front/parse.h"
 #include "layout/layout.h"
 #include "passes/pass.h"
 #include "support/sha256.h"
@@ -24,7 +24,8 @@ void job_file_error(Job *job, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    diag_report(&job->diags, DIAG_FILE, (Span){ 0, 0 }, "%s", arena_vprintf(&job->arena, format, args));
+    diag_report(&job->diags, DIAG_FILE, (Span){ 0, 0 }, "%s",
+                arena_vprintf(&job->arena, format, args));
     va_end(args);
     job->environment_failed = true;
 }
@@ -49,7 +50,9 @@ void job_init(Job *job, const Options *opt, const ArchList *archs, const char *p
     job->archs = archs;
     job->path = path;
     job->stem = fs_stem(&job->arena, path);
-    job->emit = opt->emit ? opt->emit : EMIT_C | EMIT_HEADER | (opt->no_manifest ? 0u : (unsigned)EMIT_MANIFEST);
+    job->emit = opt->emit
+                    ? opt->emit
+                    : EMIT_C | EMIT_HEADER | (opt->no_manifest ? 0u : (unsigned)EMIT_MANIFEST);
     job->no_images = opt->dep == DEP_ONLY || opt->dry_run;
     job->syms.arena = &job->arena;
     job->sources.arena = &job->arena;
@@ -90,7 +93,8 @@ bool job_front(Job *job)
         job_file_error(job, "cannot read '%s': %s", job->path, why);
         return false;
     }
-    const SourceFile *file = source_add(&job->sources, job_shown_path(job, job->path), job->text, job->text_len);
+    const SourceFile *file =
+        source_add(&job->sources, job_shown_path(job, job->path), job->text, job->text_len);
     if (!file) {
         job_file_error(job, "'%s' is too large: a compile takes at most 4 GiB of text", job->path);
         return false;
@@ -101,7 +105,8 @@ bool job_front(Job *job)
         return diag_error_count(&job->diags) == 0;
     job->module = resolve_program(&job->program, file);
     job->seconds[JOB_TIME_FRONT] = job_now() - start;
-    return true;  // errors so far: lowering goes on, silent about what was reported, and finds the others
+    return true;  // errors so far: lowering goes on, silent about what was reported, and finds the
+                  // others
 }
 
 typedef struct JobDump {
@@ -116,7 +121,8 @@ static void job_after_pass(void *cx, const char *pass, unsigned ordinal, const I
 {
     const JobDump *dump = cx;
     const char *wanted = dump->wanted;
-    crash_stage(dump->job->path, arena_printf(&dump->job->arena, "after pass %s of kernel %s", pass, fn->name->text));
+    crash_stage(dump->job->path, arena_printf(&dump->job->arena, "after pass %s of kernel %s", pass,
+                                              fn->name->text));
     if (!wanted)
         return;
     IrLayoutText layouts = layout_ir_text(dump->layouts);
@@ -136,11 +142,12 @@ static void job_params(Job *job, JobKernel *k)
         if (v->params[i].is_constexpr)
             continue;
         const char *name = f->params[i].name->text;
-        k->params[k->param_count++] = (ArtifactParam){ .name = name,
-                                                       .c_name = artifact_c_name(&job->arena, name),
-                                                       .type = v->params[i].type,
-                                                       .is_const = v->params[i].type->kind == TYPE_PTR &&
-                                                                   v->params[i].type->is_const };
+        k->params[k->param_count++] =
+            (ArtifactParam){ .name = name,
+                             .c_name = artifact_c_name(&job->arena, name),
+                             .type = v->params[i].type,
+                             .is_const = v->params[i].type->kind == TYPE_PTR &&
+                                         v->params[i].type->is_const };
     }
     k->record_size = artifact_layout_params(k->params, k->param_count);
 }
@@ -149,7 +156,8 @@ static void job_params(Job *job, JobKernel *k)
 static void job_predicates(Job *job, const JobKernel *k, const Variant *v, ArtifactVariant *out)
 {
     const Function *f = k->unit->function;
-    ArtifactPredicate *p = ARENA_NEW_N(&job->arena, ArtifactPredicate, 2 * (size_t)k->param_count + 1);
+    ArtifactPredicate *p =
+        ARENA_NEW_N(&job->arena, ArtifactPredicate, 2 * (size_t)k->param_count + 1);
     uint32_t index = 0;
     for (uint32_t i = 0; i < f->param_count; i++) {
         const ParamBinding *b = &v->params[i];
@@ -157,7 +165,8 @@ static void job_predicates(Job *job, const JobKernel *k, const Variant *v, Artif
             continue;
         if (b->assumed && b->divisor > 1)
             p[out->predicate_count++] =
-                (ArtifactPredicate){ b->type->kind == TYPE_PTR ? TEST_ALIGN : TEST_MULTIPLE, index, b->divisor };
+                (ArtifactPredicate){ b->type->kind == TYPE_PTR ? TEST_ALIGN : TEST_MULTIPLE, index,
+                                     b->divisor };
         if (b->has_value)
             p[out->predicate_count++] = (ArtifactPredicate){ TEST_EQUAL, index, b->equals };
         index++;
@@ -165,12 +174,14 @@ static void job_predicates(Job *job, const JobKernel *k, const Variant *v, Artif
     out->predicates = p;
 }
 
-static bool job_host_text(Job *job, JobKernel *k, const IrFunc *fn, ArtifactVariant *out, uint32_t index)
+static bool job_host_text(Job *job, JobKernel *k, const IrFunc *fn, ArtifactVariant *out,
+                          uint32_t index)
 {
     HostcParam *params = ARENA_NEW_N(&job->arena, HostcParam, k->param_count);
     for (uint32_t i = 0; i < k->param_count; i++)
         params[i] = (HostcParam){ k->params[i].c_name, k->params[i].type };
-    HostcOptions opt = { .record = arena_printf(&job->arena, "%s_args", k->c_name), .params = params,
+    HostcOptions opt = { .record = arena_printf(&job->arena, "%s_args", k->c_name),
+                         .params = params,
                          .sources = &job->sources };
     if (k->unit->grid) {
         opt.symbol = arena_printf(&job->arena, "%s_grid", k->c_name);
@@ -183,12 +194,14 @@ static bool job_host_text(Job *job, JobKernel *k, const IrFunc *fn, ArtifactVari
     // The host needs one function a kernel: facts about arguments change nothing there.
     opt.symbol = arena_printf(&job->arena, "%s_host", k->c_name);
     out->host_symbol = opt.symbol;
-    if (index + 1 == k->unit->variant_count && !hostc_emit_kernel(fn, &opt, &job->diags, &job->host, &out->host_scratch))
+    if (index + 1 == k->unit->variant_count &&
+        !hostc_emit_kernel(fn, &opt, &job->diags, &job->host, &out->host_scratch))
         return false;
     return true;
 }
 
-static bool job_cuda_text(Job *job, JobKernel *k, IrFunc *fn, PassCtx *passes, ArtifactVariant *out, uint32_t index)
+static bool job_cuda_text(Job *job, JobKernel *k, IrFunc *fn, PassCtx *passes, ArtifactVariant *out,
+                          uint32_t index)
 {
     if (job->archs->gpu.len == 0 && !(job->emit & (EMIT_CUDA | EMIT_IR_AFTER)))
         return true;
@@ -198,10 +211,13 @@ static bool job_cuda_text(Job *job, JobKernel *k, IrFunc *fn, PassCtx *passes, A
                                   .variant = out->name,
                                   .layouts = passes->layouts,
                                   .sources = &job->sources,
-                                  .lines = job->opt->debug ? CUDA_LINES_EXACT : CUDA_LINES_STATEMENT };
+                                  .lines =
+                                      job->opt->debug ? CUDA_LINES_EXACT : CUDA_LINES_STATEMENT };
     for (uint32_t i = 0; i < job->archs->gpu.len; i++)
         if (!cuda_check_limits(fn, job->archs->gpu.at[i].target, &job->diags))
             return false;
+    if (!cuda_check_time(fn, job->opt->compile_budget, &job->diags))
+        return false;
     if (job->emit & EMIT_REPORT)
         report_accesses(&job->arena, &job->sources, fn, &k->accesses[index]);
     k->smem[index] = fn->smem_bytes;
@@ -218,7 +234,8 @@ static bool job_variant(Job *job, JobKernel *k, uint32_t index)
     PassCtx passes = { .arena = &job->arena,
                        .diags = &job->diags,
                        .layouts = layouts,
-                       .target = job->archs->gpu.len ? job->archs->gpu.at[0].target : target_find("sm_80"),
+                       .target = job->archs->gpu.len ? job->archs->gpu.at[0].target
+                                                     : target_find("sm_80"),
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };
@@ -237,7 +254,8 @@ static bool job_kernel(Job *job, JobKernel *k)
 {
     uint32_t n = k->unit->variant_count;
     k->c_name = artifact_c_function(
-        &job->arena, arena_printf(&job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "", k->unit->c_name));
+        &job->arena, arena_printf(&job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "",
+                                  k->unit->c_name));
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
     k->accesses = ARENA_NEW_N(&job->arena, Buf, n);
     k->smem = ARENA_NEW_N(&job->arena, uint32_t, n);
@@ -255,11 +273,16 @@ bool job_lower(Job *job)
 {
     double start = job_now();
     const Options *o = job->opt;
-    const VariantOptions opt = { .kernels = o->kernels.at,     .kernel_count = o->kernels.len,
-                                 .signature = o->signature,    .grid = o->grid,
-                                 .specialize = o->specialize,  .defines = o->defines.at,
-                                 .define_count = o->defines.len, .index64 = o->index64,
-                                 .num_warps = (unsigned)o->num_warps, .num_stages = (unsigned)o->num_stages };
+    const VariantOptions opt = { .kernels = o->kernels.at,
+                                 .kernel_count = o->kernels.len,
+                                 .signature = o->signature,
+                                 .grid = o->grid,
+                                 .specialize = o->specialize,
+                                 .defines = o->defines.at,
+                                 .define_count = o->defines.len,
+                                 .index64 = o->index64,
+                                 .num_warps = (unsigned)o->num_warps,
+                                 .num_stages = (unsigned)o->num_stages };
     if (!lower_enumerate(&job->program, job->module, &opt, &job->units))
         return false;
     bool ok = true;
@@ -275,7 +298,8 @@ bool job_lower(Job *job)
 
 bool job_wants_images(const Job *job)
 {
-    return (job->emit & (EMIT_PTX | EMIT_CUBIN | EMIT_SASS | EMIT_C | EMIT_OBJ | EMIT_HEADER | EMIT_MANIFEST | EMIT_REPORT)) &&
+    return (job->emit & (EMIT_PTX | EMIT_CUBIN | EMIT_SASS | EMIT_C | EMIT_OBJ | EMIT_HEADER |
+                         EMIT_MANIFEST | EMIT_REPORT)) &&
            job->archs->gpu.len > 0;
 }
 
@@ -294,7 +318,8 @@ bool job_collect(Job *job)
         return true;
     uint32_t n = job->archs->gpu.len;
     bool also_ptx = (job->emit & EMIT_PTX) != 0;
-    const char *folder = job->opt->debug && !job->opt->prefix_map.len ? place_of_work(&job->arena) : NULL;
+    const char *folder =
+        job->opt->debug && !job->opt->prefix_map.len ? place_of_work(&job->arena) : NULL;
     job->requests = ARENA_NEW_N(&job->arena, CudaRequest, (size_t)job->units.len * n);
     job->images = ARENA_NEW_N(&job->arena, CudaImage, (size_t)job->units.len * n);
     for (uint32_t r = 0; r < job->units.len * n; r++)
@@ -304,17 +329,17 @@ bool job_collect(Job *job)
         k->first_request = job->request_count;
         for (uint32_t g = 0; g < n; g++) {
             const Arch *arch = &job->archs->gpu.at[g];
-            job->requests[job->request_count++] = (CudaRequest){
-                .name = arena_printf(&job->arena, "%s.%s.%s.cu", job->stem, k->c_name, arch->text),
-                .source = k->cuda.at ? k->cuda.at : "",
-                .target = arch->target,
-                .ptx = arch->ptx || also_ptx,
-                .line_info = job->opt->debug,
-                .folder = folder,
-                .unoptimised = job->opt->opt_level == 0,
-                .nvrtc_options = job_extra(job, &job->opt->xnvrtc),
-                .ptxas_options = job_extra(job, &job->opt->xptxas)
-            };
+            job->requests[job->request_count++] =
+                (CudaRequest){ .name = arena_printf(&job->arena, "%s.%s.%s.cu", job->stem,
+                                                    k->c_name, arch->text),
+                               .source = k->cuda.at ? k->cuda.at : "",
+                               .target = arch->target,
+                               .ptx = arch->ptx || also_ptx,
+                               .line_info = job->opt->debug,
+                               .folder = folder,
+                               .unoptimised = job->opt->opt_level == 0,
+                               .nvrtc_options = job_extra(job, &job->opt->xnvrtc),
+                               .ptxas_options = job_extra(job, &job->opt->xptxas) };
         }
     }
     return true;
@@ -363,7 +388,8 @@ static const char *job_arch_list(Job *job)
 {
     Buf b = { 0 };
     for (uint32_t i = 0; i < job->archs->gpu.len; i++)
-        buf_printf(&b, "%s%s%s", b.len ? " " : "", job->archs->gpu.at[i].text, job->archs->gpu.at[i].ptx ? "(PTX)" : "");
+        buf_printf(&b, "%s%s%s", b.len ? " " : "", job->archs->gpu.at[i].text,
+                   job->archs->gpu.at[i].ptx ? "(PTX)" : "");
     if (job->archs->host)
         buf_printf(&b, "%shost", b.len ? " " : "");
     const char *text = arena_strndup(&job->arena, b.at ? b.at : "", b.len);
@@ -390,7 +416,8 @@ static void job_artifact(Job *job, Artifact *art)
         SourcePos pos = source_pos(&job->sources, k->unit->function->def->name_span.lo);
         kernels[i] = (ArtifactKernel){ .name = k->c_name,
                                        .doc = k->unit->function->doc,
-                                       .location = arena_printf(&job->arena, "%s:%u", job_base_name(job->path), pos.line),
+                                       .location = arena_printf(&job->arena, "%s:%u",
+                                                                job_base_name(job->path), pos.line),
                                        .params = k->params,
                                        .param_count = k->param_count,
                                        .record_size = k->record_size,

@@ -31,14 +31,14 @@ typedef enum { TIME_NONE, TIME_TEXT, TIME_JSON } TimeReport;
 
 typedef struct Options {
     StrList inputs;
-    StrList words;            ///< the whole command line, response files expanded
+    StrList words;  ///< the whole command line, response files expanded
     const char *output, *header, *manifest;
     bool no_manifest, touch;
-    unsigned emit;            ///< EmitKind bits; 0: c, header, manifest
-    const char *ir_after;     ///< the pass of ir-after:PASS
+    unsigned emit;         ///< EmitKind bits; 0: c, header, manifest
+    const char *ir_after;  ///< the pass of ir-after:PASS
     const char *prefix, *cxx_namespace, *export_macro;
     bool hidden, incbin;
-    StrList archs;            ///< as written, commas split
+    StrList archs;  ///< as written, commas split
     StrList defines, kernels;
     const char *signature, *grid, *specialize;
     bool index64;
@@ -56,14 +56,15 @@ typedef struct Options {
     const char *diag_file;
     bool debug;
     int opt_level;
-    const char *save_temps;   ///< NULL: no; "": beside the output
+    const char *save_temps;  ///< NULL: no; "": beside the output
     bool verbose, dry_run, verify_each;
     TimeReport time_report;
     StrList prefix_map;
     const char *reproduce;
     const char *nvrtc, *cuda_path, *cc;
     StrList xnvrtc, xptxas;
-    int jobs;                 ///< 0: as many as processors
+    int compile_budget;       ///< seconds; 0: any time is fine
+    int jobs;  ///< 0: as many as processors
     const char *cache_dir;
     bool no_cache, quiet;
     const char *version, *help;  ///< "" when given without a value
@@ -71,15 +72,16 @@ typedef struct Options {
     const char *explain;
 } Options;
 
-/// Reads argv[1..] after the words of NEWTC_FLAGS, with @FILE expanded and `--` ending options. False after
-/// printing `newtc: error: ...` to standard error (exit code 2).
+/// Reads argv[1..] after the words of NEWTC_FLAGS, with @FILE expanded and `--` ending options.
+/// False after printing `newtc: error: ...` to standard error (exit code 2).
 bool options_parse(Arena *a, int argc, char **argv, Options *out);
 
 /// Splits as a shell does without expanding anything: CFLAGS, response files.
 void options_split(Arena *a, const char *text, StrList *out);
 
-/// What no single option can see: inputs and outputs that fit together, -W names that exist. False after
-/// printing `newtc: error: ...` (exit code 2). Makes the folder that -o names by a final slash.
+/// What no single option can see: inputs and outputs that fit together, -W names that exist. False
+/// after printing `newtc: error: ...` (exit code 2). Makes the folder that -o names by a final
+/// slash.
 bool options_check(Arena *a, const Options *opt);
 
 /// Answers an unknown -Wno-SLUG as gcc does: silence, unless there is something else to say.

@@ -161,6 +161,7 @@ bool cuda_emit(const IrFunc *fn, const CudaEmitOptions *opt, DiagSink *diags, Bu
     e.uses = ir_count_uses(fn, &scratch);
     e.needs = NEED_BASE;
     e.body.indent = 1;
+    e.roll_from = CUDA_ROLL_FROM;
 
     cuda_names_begin(&e);
     name_params(&e);

@@ -34,4 +34,15 @@ static inline unsigned cuda_threads(const IrFunc *fn)
 /// False after reporting that a launch would ask for more threads or shared memory than `t` has.
 bool cuda_check_limits(const IrFunc *fn, const Target *t, DiagSink *diags);
 
+/// What NVRTC will have to do, and for about how long.
+typedef struct CudaEstimate {
+    double statements;  ///< of one thread
+    double seconds;
+} CudaEstimate;
+CudaEstimate cuda_estimate(const IrFunc *fn);
+
+/// Warns (slow-compile) of a kernel that NVRTC takes long for. False after reporting that it would
+/// take longer than `budget` seconds (0: any time is fine).
+bool cuda_check_time(const IrFunc *fn, double budget, DiagSink *diags);
+
 #endif

@@ -17,7 +17,7 @@ typedef struct Access {
     unsigned slots, vec;
     unsigned unproved;   // NT_... facts that must be tested
     unsigned helpful;    // ... that make tests shorter
-    unsigned step;       // slots that one call moves: all when it tests for all
+    unsigned step;       // slots that one call moves: many when it tests for all of them
     const char *stored;  // stores: ", 1" when each slot has data of its own, ", 0" when one group
                          // serves all
 } Access;
@@ -60,6 +60,14 @@ static const char *access_function(Emit *e, const char *verb, const char *macro,
     return name;
 }
 
+/// How many slots a call that checks moves: no more than fit the registers.
+static unsigned checked_slots(const Access *x)
+{
+    if (x->slots >= CUDA_ROLL_FROM)
+        return x->vec < CUDA_ROLLED_COPIES ? CUDA_ROLLED_COPIES : x->vec;
+    return x->slots < CUDA_CHECKED_SLOTS ? x->slots : CUDA_CHECKED_SLOTS;
+}
+
 static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned elem_bytes)
 {
     const IrMem *mem = &op->attr.mem;
@@ -86,7 +94,7 @@ static Access plan_access(Emit *e, const IrOp *op, const IrValue *mask, unsigned
         x.helpful = FALLING;
     if (x.unproved & ALIGNED && mem->aligned_alike)
         x.helpful |= ALIKE;
-    x.step = x.unproved || whole ? x.slots : x.vec;
+    x.step = x.unproved || whole ? checked_slots(&x) : x.vec;
     return x;
 }
 

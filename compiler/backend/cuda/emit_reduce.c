@@ -243,8 +243,11 @@ bool cuda_emit_reduce(Emit *e, const IrOp *op)
     const char *name = cuda_declare(e, out);
     cuda_line(e, "{");
     e->body.indent++;
+    if (rd.slots >= CUDA_ROLL_FROM)  // an array in memory: short loops over parts of it pay no more
+        e->roll_from = 2 * CUDA_ROLLED_COPIES;
     emit_begin(e, &rd);
     emit_slots(e, &rd);
+    e->roll_from = CUDA_ROLL_FROM;
     emit_lanes(e, &rd);
     if (!emit_warps(e, &rd))
         return false;

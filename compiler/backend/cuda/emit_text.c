@@ -132,8 +132,9 @@ static const char *open_loop(Emit *e, unsigned n, unsigned step, const char *bra
         e->body.indent += *brace != 0;
         return "0";
     }
+    const char *unroll = n < e->roll_from ? "NT_UNROLL" : "NT_UNROLL_SOME";
     const char *next = step == 1 ? "++" : cuda_text(e, " += %u", step);
-    cuda_line(e, "NT_UNROLL for (int r = 0; r < %u; r%s)%s", n, next, brace);
+    cuda_line(e, "%s for (int r = 0; r < %u; r%s)%s", unroll, n, next, brace);
     e->body.indent++;
     return "r";
 }
