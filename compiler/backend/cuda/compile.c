@@ -48,9 +48,13 @@ static void make_options(OptionList *o, const Nvrtc *n, const CudaRequest *r)
     VEC_PUSH(&o->arena, &o->list,
              arena_printf(&o->arena, "-arch=%s", r->ptx ? virtual_arch : r->target->name));
     VEC_PUSH(&o->arena, &o->list, "--std=c++17");
-    if (n->major >=
-        13)  // leaves out declarations that the prelude does not use: 10 to 15 % of the time
+    if (n->major >= 13) {
+        // Leaves out declarations that the prelude does not use: 10 to 15 % of the time.
         VEC_PUSH(&o->arena, &o->list, "-minimal");
+        // Variants of a kernel are optimised side by side. The image records the number, so it is one
+        // for all machines; the code in it does not depend on it.
+        VEC_PUSH(&o->arena, &o->list, "--split-compile=4");
+    }
     if (r->line_info)
         VEC_PUSH(&o->arena, &o->list, "-lineinfo");
     if (!r->ptx) {
