@@ -1,6 +1,5 @@
 /// images.c - see images.h.
 #include "driver/images.h"
-#include "backend/cuda/cache.h"
 #include "driver/crash.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,9 +28,13 @@ static void images_say(const Options *opt, const char *name, bool cached)
 /// NVRTC puts the current folder before the paths of line information, and the time of a file that
 /// it finds there: with -ffile-prefix-map neither may get into an image, so it runs where no source
 /// is.
-static void images_run(Arena *a, const Options *opt, const Nvrtc *nvrtc,
-                       const CudaRequest *requests, CudaImage *images, size_t count)
+static void images_run(Arena *a, const Options *opt, Nvrtc *nvrtc, const CudaRequest *requests,
+                       CudaImage *images, size_t count)
 {
+    if (!nvrtc_load(a, nvrtc)) {
+        fprintf(stderr, "newtc: error: '%s' cannot be loaded any more; try again\n", nvrtc->path);
+        exit(2);
+    }
     int here =
         opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool moved = here >= 0 && chdir("/") == 0;
@@ -44,10 +47,10 @@ static void images_run(Arena *a, const Options *opt, const Nvrtc *nvrtc,
         close(here);
 }
 
-void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs, uint32_t count)
+void images_compile(Arena *a, const Options *opt, Nvrtc *nvrtc, const CudaCache *cache, Job *jobs,
+                    uint32_t count)
 {
     VEC(Wanted) wanted = { 0 };
-    CudaCache cache = { 0 };
     size_t total = 0;
     for (uint32_t i = 0; opt->dry_run && i < count; i++)
         for (uint32_t r = 0; r < jobs[i].request_count; r++)
@@ -57,17 +60,15 @@ void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs,
         total += jobs[i].no_images ? 0 : jobs[i].request_count;
     if (!total)
         return;
-    if (!opt->no_cache)
-        cache_open(&cache, a, opt->cache_dir);
     if (opt->verbose)
         fprintf(stderr, "newtc: NVRTC %d.%d from %s\nnewtc: cache %s\n", nvrtc->major, nvrtc->minor,
                 nvrtc->path,
                 opt->no_cache ? "off: --no-cache"
-                : cache.dir   ? cache.dir
-                              : cache.why_off);
+                : cache->dir  ? cache->dir
+                              : cache->why_off);
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t r = 0; !jobs[i].no_images && r < jobs[i].request_count; r++) {
-            bool cached = cache_find(&cache, nvrtc, &jobs[i].requests[r], a, &jobs[i].images[r]);
+            bool cached = cache_find(cache, nvrtc, &jobs[i].requests[r], a, &jobs[i].images[r]);
             images_say(opt, jobs[i].requests[r].name, cached);
             jobs[i].cached_count += cached;
             if (!cached)
@@ -82,8 +83,8 @@ void images_compile(Arena *a, const Options *opt, const Nvrtc *nvrtc, Job *jobs,
         images_run(a, opt, nvrtc, requests, images, wanted.len);
     for (uint32_t i = 0; i < wanted.len; i++) {
         wanted.at[i].job->images[wanted.at[i].index] = images[i];
-        cache_store(&cache, nvrtc, &requests[i], &images[i]);
+        cache_store(cache, nvrtc, &requests[i], &images[i]);
     }
     if (wanted.len)
-        cache_trim(&cache, CACHE_MOST_BYTES);
+        cache_trim(cache, CACHE_MOST_BYTES);
 }

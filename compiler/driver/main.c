@@ -25,8 +25,8 @@ static int main_exit_code(const Job *job, bool ok)
 }
 
 /// From texts to outputs; diagnostics are left in the jobs.
-static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, const Nvrtc *nvrtc,
-                         Job *jobs)
+static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, Nvrtc *nvrtc,
+                         const CudaCache *cache, Job *jobs)
 {
     uint32_t count = opt->inputs.len;
     bool *ok = ARENA_NEW_N(a, bool, count);
@@ -42,7 +42,7 @@ static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, co
     }
     if (opt->reproduce)  // and with the generated texts
         reproduce_write_tar(opt, nvrtc, jobs, count);
-    images_compile(a, opt, nvrtc, jobs, count);
+    images_compile(a, opt, nvrtc, cache, jobs, count);
     for (uint32_t i = 0; i < count; i++) {
         if (ok[i] && jobs[i].module)
             ok[i] = job_finish(&jobs[i]);
@@ -57,7 +57,11 @@ static int main_run_jobs(Arena *a, const Options *opt, const ArchList *archs, co
 static int main_compile(Arena *a, const Options *opt)
 {
     const NvrtcPaths paths = { opt->nvrtc, opt->cuda_path };
-    const Nvrtc *nvrtc = archs_need_nvrtc(opt) ? nvrtc_open(a, &paths) : ARENA_NEW(a, Nvrtc);
+    const bool gpu = archs_need_nvrtc(opt);
+    CudaCache cache = { 0 };
+    if (gpu && !opt->no_cache)
+        cache_open(&cache, a, opt->cache_dir);
+    Nvrtc *nvrtc = gpu ? nvrtc_open_lazily(a, &paths, cache.dir) : ARENA_NEW(a, Nvrtc);
     ArchList archs;
     if (!archs_read(a, opt, nvrtc, &archs))
         return EXIT_ENVIRONMENT;
@@ -66,7 +70,7 @@ static int main_compile(Arena *a, const Options *opt)
     if (opt->reproduce &&
         !reproduce_write_tar(opt, nvrtc, jobs, 0))  // a crash leaves at least this
         return EXIT_ENVIRONMENT;
-    int code = main_run_jobs(a, opt, &archs, nvrtc, jobs);
+    int code = main_run_jobs(a, opt, &archs, nvrtc, &cache, jobs);
     bool written = messages_print(jobs, count);
     if (opt->reproduce)
         written = reproduce_write_tar(opt, nvrtc, jobs, count) && written;

@@ -2,7 +2,8 @@
 /// compile for a GPU can go is tested on any machine.
 ///
 /// FAKE_NVRTC=reject refuses every text, =crash faults; else an image is the text's name and
-/// length. Each compile appends a line to the file that FAKE_NVRTC_CALLS names.
+/// length. Each compile appends a line to the file that FAKE_NVRTC_CALLS names, each load to
+/// FAKE_NVRTC_LOADS.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,12 @@ int nvrtcGetPTX(Program *p, char *image);
 
 int nvrtcVersion(int *major, int *minor)
 {
-    const char *text = getenv("FAKE_NVRTC_MINOR");
+    const char *text = getenv("FAKE_NVRTC_MINOR"), *loads = getenv("FAKE_NVRTC_LOADS");
+    FILE *file = loads ? fopen(loads, "a") : NULL;
+    if (file) {
+        fputs("asked for its version\n", file);
+        fclose(file);
+    }
     *major = 13;
     *minor = text ? atoi(text) : 0;
     return 0;

@@ -72,7 +72,8 @@ cmp -s good.c first.c || fail "filled cache" "the output differs"
 compile "no cache" 1 --no-cache
 compile "another option" 1 -Xptxas -O1
 compile "line information" 1 -g
-FAKE_NVRTC_MINOR=1 compile "another NVRTC" 1
+cp "$fake" "$work/newer.so"
+FAKE_NVRTC_MINOR=1 NEWTC_NVRTC="$work/newer.so" compile "another NVRTC" 1
 sed 's/2\.0/4.0/' good.newt >changed.newt
 cp good.newt kept.newt && cp changed.newt good.newt
 compile "another text" 1
@@ -87,11 +88,37 @@ for entry in "$NEWT_CACHE_DIR"/*.image; do
     : >"$entry"
 done
 compile "empty entries" 1
+# A library that was asked before is loaded only for what the cache does not have.
+export FAKE_NVRTC_LOADS="$work/loads"
+loads() {
+    : >"$work/loads"
+    compile "$@"
+    [ "$(wc -l <"$work/loads")" -eq "$2" ] || fail "$1" "NVRTC was loaded $(wc -l <"$work/loads") times, not $2"
+}
+loads "nothing to compile" 0
+loads "something to compile" 1 --no-cache
+cp good.newt kept.newt && sed 's/2\.0/5.0/' kept.newt >good.newt
+loads "another text, known library" 1
+touch -d '2020-01-01' "$work/newer.so"
+NEWTC_NVRTC="$work/newer.so" compile "touched library" 0
+grep -q asked "$work/loads" || fail "touched library" "it was not asked again"
+for facts in "$NEWT_CACHE_DIR"/*.nvrtc; do
+    echo 'newt nvrtc 1 nonsense' >"$facts"
+done
+: >"$work/loads"
+compile "damaged facts" 0
+grep -q asked "$work/loads" || fail "damaged facts" "the library was not asked again"
+cp "$fake" "$work/gone.so"
+NEWTC_NVRTC="$work/gone.so" compile "a library" 0
+rm "$work/gone.so"
+NEWTC_NVRTC="$work/gone.so" "$newtc" --arch=sm_80 good.newt >"$work/out" 2>"$work/err"
+judge "a library that is gone" 2 $? "err no libnvrtc found ; files $(made)"
+cp kept.newt good.newt
 compile "a place of its own" 1 --cache-dir="$work/other cache"
 compile "the same place" 0 --cache-dir="$work/other cache"
 compile "no place" 1 --cache-dir=/proc/nowhere -v
 grep -q "cache off: cannot use '/proc/nowhere'" "$work/err" || fail "no place" "-v does not say so"
 compile "no place, quietly" 1 --cache-dir=/proc/nowhere
 [ ! -s "$work/err" ] || fail "no place, quietly" "it was not quiet"
-[ "$(find "$NEWT_CACHE_DIR" -type f ! -name '*.image')" = "" ] || fail "cache" "something else is in it"
+[ "$(find "$NEWT_CACHE_DIR" -type f ! -name '*.image' ! -name '*.nvrtc')" = "" ] || fail "cache" "something else is in it"
 finish

@@ -46,7 +46,14 @@ static const char *load_functions(void *library, NvrtcApi *api)
 
 static bool load_file(Arena *a, Nvrtc *n, const char *path)
 {
-    if (strchr(path, '/'))
+    bool is_file = strchr(path, '/') != NULL;  // else a name for the loader to look for
+    if (is_file && n->memory && nvrtc_recall(a, n->memory, path, n)) {
+        n->path = path;
+        n->loaded = true;
+        nvrtc_note(a, n, path, "remembered");
+        return true;
+    }
+    if (is_file)
         load_builtins(a, fs_dir(a, path));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -75,7 +82,19 @@ static bool load_file(Arena *a, Nvrtc *n, const char *path)
     n->path = path;
     n->loaded = true;
     nvrtc_note(a, n, path, "loaded");
+    if (is_file && n->memory)
+        nvrtc_remember(a, n->memory, n);
     return true;
+}
+
+bool nvrtc_load(Arena *a, Nvrtc *n)
+{
+    if (n->api || !n->loaded)
+        return n->loaded;
+    const int major = n->major, minor = n->minor;
+    n->memory = NULL;
+    n->loaded = false;
+    return load_file(a, n, n->path) && n->major == major && n->minor == minor;
 }
 
 /// Files of that name in a folder (with its slash).
@@ -120,7 +139,13 @@ static const char *env_path(const char *name)
 
 Nvrtc *nvrtc_open(Arena *a, const NvrtcPaths *paths)
 {
+    return nvrtc_open_lazily(a, paths, NULL);
+}
+
+Nvrtc *nvrtc_open_lazily(Arena *a, const NvrtcPaths *paths, const char *memory)
+{
     Nvrtc *n = ARENA_NEW(a, Nvrtc);
+    n->memory = memory;
     const char *file = paths->nvrtc ? paths->nvrtc : env_path("NEWTC_NVRTC");
     const char *roots[] = { paths->cuda_path, env_path("CUDA_HOME"), env_path("CUDA_PATH") };
 

@@ -22,7 +22,8 @@ typedef struct Nvrtc {
     const int *archs;  ///< compute capabilities * 10 it lists
     uint32_t arch_count;
     VEC(NvrtcPlace) places;
-    const NvrtcApi *api;
+    const NvrtcApi *api;  ///< NULL: its facts are remembered, the library is not loaded yet
+    const char *memory;   ///< folder for these facts, or NULL
 } Nvrtc;
 
 /// Options that say where to look; NULL when not given.
@@ -35,6 +36,11 @@ typedef struct NvrtcPaths {
 /// /usr/local/cuda. An option that is given excludes what comes after it. Never NULL: `loaded`
 /// tells.
 Nvrtc *nvrtc_open(Arena *a, const NvrtcPaths *paths);
+/// The same, but a library whose version and chips are remembered in the folder `memory` (NULL:
+/// none) is not loaded before nvrtc_load.
+Nvrtc *nvrtc_open_lazily(Arena *a, const NvrtcPaths *paths, const char *memory);
+/// Loads what nvrtc_open_lazily only remembered. False when that does not work any more.
+bool nvrtc_load(Arena *a, Nvrtc *n);
 
 /// False after reporting why code for `t` cannot be made: no library, or one older than the chip.
 bool nvrtc_check_target(const Nvrtc *n, const Target *t, Span span, DiagSink *diags);

@@ -33,4 +33,10 @@ struct NvrtcApi {
 /// What ptxas's messages say about the only or first kernel.
 CudaUsage cuda_read_usage(const char *log);
 
+/// What the library said of itself when it was last loaded, from a file in `dir`. False: nothing is
+/// known, or it is another file now.
+bool nvrtc_recall(Arena *a, const char *dir, const char *library, Nvrtc *out);
+/// Keeps what `n`, which is loaded, says of itself.
+void nvrtc_remember(Arena *a, const char *dir, const Nvrtc *n);
+
 #endif
