@@ -133,7 +133,7 @@ uint32_t layout_shared_index(const ConvertPlan *plan, const Layout *l, uint32_t 
 /// 3. Warps, when warp_count > 0: threads with (thread & idle) == 0 write their values to scratch index
 ///    (result element << warp_count | w), w = warp bits warp_bits[0] (lowest), warp_bits[1], ...; a
 ///    barrier (inside the operation); every thread reads the 1 << warp_count neighbours of its result
-///    elements and combines them in index order: again the same bits everywhere.
+///    elements and combines them in one order: again the same bits everywhere.
 typedef struct ReducePlan {
     uint32_t reg_mask;             ///< register bits combined within a thread
     uint8_t lane_bits[LAYOUT_LANE_BITS];

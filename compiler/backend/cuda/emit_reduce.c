@@ -1,7 +1,7 @@
 /// emit_reduce.c - reductions: slots of a thread, lanes of a warp, warps of a program.
 ///
 /// The plan (layout_plan_reduce) says which bits to combine. Slots are combined pairwise, lanes by
-/// a butterfly of shuffles, warps through shared memory where every thread reads all partial
+/// a butterfly of shuffles, warps through shared memory where every thread combines all partial
 /// results in one order; so all replicas of a result hold the same bits. A 16-bit or 8-bit sum is
 /// kept in float and rounded once. argmax and argmin carry an index beside each value.
 #include "backend/cuda/emit_impl.h"
@@ -159,11 +159,47 @@ static const char *first_place(Emit *e, const Reduce *rd, const char *slot)
                : cuda_text(e, "(%s) * %u", element, 1u << rd->plan->warp_count);
 }
 
+/// part[to] = what the warps wrote from `first` on, combined in pairs: fewer steps that wait for each
+/// other than one by one.
+static void emit_gather(Emit *e, const Reduce *rd, const char *to, const char *values,
+                        const char *indices, const char *first)
+{
+    const unsigned warps = 1u << rd->plan->warp_count;
+    const char *from = strcmp(first, "0") == 0 ? "i" : cuda_text(e, "%s + i", first);
+    Reduce all = *rd;
+
+    all.part = cuda_name(e, "of_warp");
+    cuda_line(e, "%s;", cuda_decl(e, rd->ctype, all.part, warps));
+    if (indices) {
+        all.index = cuda_name(e, "index_of_warp");
+        cuda_line(e, "%s;", cuda_decl(e, "int", all.index, warps));
+    }
+    cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)%s", warps, indices ? " {" : "");
+    e->body.indent++;
+    cuda_line(e, "%s[i] = %s[%s];", all.part, values, from);
+    if (indices)
+        cuda_line(e, "%s[i] = %s[%s];", all.index, indices, from);
+    e->body.indent--;
+    if (indices)
+        cuda_line(e, "}");
+    for (unsigned half = warps / 2; half > 0; half /= 2) {
+        const char *low = half > 1 ? "i" : "0", *high = half > 1 ? cuda_text(e, "i + %u", half) : "1";
+        if (half > 1)
+            cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)", half);
+        e->body.indent += half > 1;
+        emit_combine(e, &all, rd->across, NULL, low, cuda_text(e, "%s[%s]", all.part, high),
+                     indices ? cuda_text(e, "%s[%s]", all.index, high) : NULL);
+        e->body.indent -= half > 1;
+    }
+    cuda_line(e, "%s[%s] = %s[0];", rd->part, to, all.part);
+    if (indices)
+        cuda_line(e, "%s[%s] = %s[0];", rd->index, to, all.index);
+}
+
 /// Warps: each writes its partial results, all read those of all warps.
 static bool emit_warps(Emit *e, const Reduce *rd)
 {
     const ReducePlan *plan = rd->plan;
-    const unsigned warps = 1u << plan->warp_count;
     const uint32_t value_bytes = plan->scratch_elems * rd->bytes;
     uint32_t basis[LAYOUT_LANE_BITS + 5] = { 0 }, image;
 
@@ -200,15 +236,7 @@ static bool emit_warps(Emit *e, const Reduce *rd)
     slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0";
     first = first_place(e, rd, slot);
     const char *to = kept_slot(e, rd, slot);
-    cuda_line(e, "%s[%s] = %s[%s];", rd->part, to, values, first);
-    if (indices)
-        cuda_line(e, "%s[%s] = %s[%s];", rd->index, to, indices, first);
-    cuda_line(e, "NT_UNROLL for (int i = 1; i < %u; i++)", warps);
-    e->body.indent++;
-    const char *other = strcmp(first, "0") == 0 ? "i" : cuda_text(e, "%s + i", first);
-    emit_combine(e, rd, rd->across, NULL, to, cuda_text(e, "%s[%s]", values, other),
-                 indices ? cuda_text(e, "%s[%s]", indices, other) : NULL);
-    e->body.indent--;
+    emit_gather(e, rd, to, values, indices, first);
     if (rd->kept > 1)
         cuda_block_end(e);
     return true;
