@@ -13,7 +13,9 @@ kept elsewhere    | 0 | --arch=sm_80 --save-temps=d good.newt | files d d/good.g
 verbose           | 0 | -v --arch=sm_80 good.newt          | err NVRTC 13.0 from .*fake_nvrtc ; err cache /
 dry run           | 0 | -### --arch=sm_80 good.newt        | err nvrtc -arch=sm_80 good.good.sm_80.cu ; files
 rule only         | 0 | -M good.newt                       | out good.c good.h good.json: good.newt ; files
-too much shared   | 1 | --arch=sm_80 big.newt              | err big.newt:8:31: error: .*bytes of shared memory.*\[shared-memory\]
+takes long        | 0 | --arch=sm_80 slow.newt             | err slow.newt:5:5: warning: .*\[slow-compile\] ; errs 0
+too long          | 1 | --arch=sm_80 --compile-budget 5 slow.newt | err more than the 5 s of --compile-budget \[compile-budget\]
+budget as word    | 2 | --compile-budget=soon good.newt    | err 'soon' does not fit option '--compile-budget'
 no machine code   | 0 | --arch=sm_80 --emit=sass-summary -o - good.newt | out ^good, generic, sm_80: no machine code to look at
 report            | 0 | --emit=report -o - good.newt       | out sm_80: 128 threads, 11 registers ; out good.newt:8:21: load of float32, 32 bits at once; no wider ; out host: [0-9]+ bytes
 not that chip     | 2 | --arch=sm_120 good.newt            | err 'sm_120'
