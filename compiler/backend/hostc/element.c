@@ -133,7 +133,7 @@ static const char *host_load(HostEmit *e, const IrOp *op, const HostCoords *c)
 {
     const Type *t = op->results[0]->type;
     const char *p = host_at(e, op->args[0], c);
-    if (!op->args[1])
+    if (!op->args[1] || e->straight)
         return arena_printf(&e->scratch, "nth_load_%s(%s)", host_suffix(t), p);
     const char *mask = host_at(e, op->args[1], c);
     const char *other = op->args[2] ? host_at(e, op->args[2], c) : "0";
@@ -204,6 +204,9 @@ const char *host_at(HostEmit *e, const IrValue *v, const HostCoords *c)
 {
     if (!type_is_block(v->type))
         return host_name(e, v);
+    const char *row = host_straight_pointer(e, v, c);
+    if (row)
+        return row;
     switch (e->values[v->id].place) {
     case PLACE_VIRTUAL: return host_compute(e, v->def, c);
     case PLACE_ARRAY: return arena_printf(&e->scratch, "%s[%s]", host_name(e, v), host_flat(e, v->type, c));

@@ -22,6 +22,18 @@ typedef struct HostCoords {
     const char *at[TYPE_MAX_RANK];
 } HostCoords;
 
+enum { HOST_STRAIGHT_MAX = 16 };
+
+/// A group whose rows can run without masks and through one pointer an access (straight.c).
+typedef struct HostStraight {
+    uint32_t axis;                                  ///< the innermost one of more than one element
+    int32_t extent;
+    const IrValue *rising[HOST_STRAIGHT_MAX];       ///< offsets that must not wrap within a row
+    const IrValue *masks[HOST_STRAIGHT_MAX];        ///< true for the row when true at its end
+    const IrValue *pointers[HOST_STRAIGHT_MAX];     ///< addresses that rise by one element
+    unsigned rising_count, mask_count, pointer_count;
+} HostStraight;
+
 typedef struct HostEmit {
     const IrFunc *fn;
     const HostcOptions *opt;
@@ -32,6 +44,7 @@ typedef struct HostEmit {
     const uint32_t *uses;    ///< how often each value is read, by id
     uint64_t scratch_bytes;
     bool is_grid, failed;
+    const HostStraight *straight;  ///< the rows being written have no masks; NULL: ordinary loops
 } HostEmit;
 
 /* names.c: spelling of types and values */
@@ -50,6 +63,13 @@ const char *host_flat(HostEmit *e, const Type *t, const HostCoords *c);
 const char *host_at(HostEmit *e, const IrValue *v, const HostCoords *c);
 /// The expression that computes `op`'s element at `c` from its operands.
 const char *host_compute(HostEmit *e, const IrOp *op, const HostCoords *c);
+
+/* straight.c: rows that vectorise */
+bool host_straight_plan(HostEmit *e, const IrOp *first, const IrOp *last, const Type *shape, HostStraight *s);
+/// Opens the if that guards the straight rows and declares their pointers.
+void host_straight_begin(HostEmit *e, HostStraight *s, const Type *shape);
+/// The address of v's element in a straight row, or NULL when it is none of the row's pointers.
+const char *host_straight_pointer(HostEmit *e, const IrValue *v, const HostCoords *c);
 
 /* loops.c: statements */
 void host_open_loops(HostEmit *e, const Type *t);

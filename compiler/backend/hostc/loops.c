@@ -5,13 +5,23 @@
 #include "backend/hostc/hostc_impl.h"
 #include <string.h>
 
+static void host_open_axis(HostEmit *e, const Type *t, unsigned axis)
+{
+    buf_line(e->out, "for (int32_t i%u = 0; i%u < %d; i%u++) {", axis, axis, t->shape[axis], axis);
+    e->out->indent++;
+}
+
+static void host_close(HostEmit *e)
+{
+    e->out->indent--;
+    buf_line(e->out, "}");
+}
+
 void host_open_loops(HostEmit *e, const Type *t)
 {
     for (unsigned i = 0; i < type_rank(t); i++)
-        if (t->shape[i] > 1) {
-            buf_line(e->out, "for (int32_t i%u = 0; i%u < %d; i%u++) {", i, i, t->shape[i], i);
-            e->out->indent++;
-        }
+        if (t->shape[i] > 1)
+            host_open_axis(e, t, i);
     if (!type_is_block(t) || t->numel == 1) {
         buf_line(e->out, "{");
         e->out->indent++;
@@ -23,10 +33,8 @@ void host_close_loops(HostEmit *e, const Type *t)
     unsigned loops = 0;
     for (unsigned i = 0; i < type_rank(t); i++)
         loops += t->shape[i] > 1;
-    for (unsigned i = 0; i < (loops ? loops : 1); i++) {
-        e->out->indent--;
-        buf_line(e->out, "}");
-    }
+    for (unsigned i = 0; i < (loops ? loops : 1); i++)
+        host_close(e);
 }
 
 void host_declare_array(HostEmit *e, const char *name, const Type *t)
@@ -43,9 +51,10 @@ void host_declare_array(HostEmit *e, const char *name, const Type *t)
 void host_store(HostEmit *e, const IrOp *op, const HostCoords *c)
 {
     const char *p = host_at(e, op->args[0], c), *v = host_at(e, op->args[1], c);
-    if (op->args[2])
+    const bool masked = op->args[2] && !e->straight;
+    if (masked)
         buf_line(e->out, "if (%s)", host_at(e, op->args[2], c));
-    buf_line(e->out, "%snth_store_%s(%s, %s);", op->args[2] ? "    " : "", host_suffix(op->args[1]->type), p, v);
+    buf_line(e->out, "%snth_store_%s(%s, %s);", masked ? "    " : "", host_suffix(op->args[1]->type), p, v);
 }
 
 void host_atomic(HostEmit *e, const IrOp *op, const HostCoords *c)
@@ -66,6 +75,48 @@ void host_atomic(HostEmit *e, const IrOp *op, const HostCoords *c)
     buf_line(e->out, "%s = %s;", target, call);
 }
 
+/// What a group computes for the element at the loops' coordinates.
+static void host_members(HostEmit *e, const IrOp *first, const IrOp *last, const HostCoords *c)
+{
+    for (const IrOp *op = first; op != last->next; op = op->next) {
+        if (!op->mark)
+            continue;
+        if (op->code == IR_STORE) {
+            host_store(e, op, c);
+            continue;
+        }
+        const IrValue *out = op->results[0];
+        if (e->values[out->id].place == PLACE_ARRAY)
+            buf_line(e->out, "%s[%s] = %s;", host_name(e, out), host_flat(e, out->type, c), host_compute(e, op, c));
+        else
+            buf_line(e->out, "%s %s = %s;", host_ctype(out->type), host_name(e, out), host_compute(e, op, c));
+    }
+}
+
+/// Rows in the straight form where that is found to hold, in the ordinary one where not.
+static void host_rows(HostEmit *e, const IrOp *first, const IrOp *last, const Type *shape, HostStraight *s)
+{
+    unsigned outer = 0;
+    for (unsigned i = 0; i < s->axis; i++)
+        if (shape->shape[i] > 1) {
+            host_open_axis(e, shape, i);
+            outer++;
+        }
+    HostCoords c = host_coords_of_loops(e, shape);
+    host_straight_begin(e, s, shape);
+    host_open_axis(e, shape, s->axis);
+    host_members(e, first, last, &c);
+    host_close(e);
+    e->straight = NULL;
+    e->out->indent--;
+    buf_line(e->out, "} else {");
+    e->out->indent++;
+    host_open_axis(e, shape, s->axis);
+    host_members(e, first, last, &c);
+    for (unsigned i = 0; i < outer + 2; i++)
+        host_close(e);
+}
+
 /// The loop of group `mark`: from `first` through its last member. Scalars among them come first: they
 /// cannot depend on the group.
 static const IrOp *host_group(HostEmit *e, const IrOp *first)
@@ -83,21 +134,14 @@ static const IrOp *host_group(HostEmit *e, const IrOp *first)
         else if (op->mark && op->resultc && e->values[op->results[0]->id].place == PLACE_ARRAY)
             host_declare_array(e, host_name(e, op->results[0]), op->results[0]->type);
     }
+    HostStraight s;
+    if (host_straight_plan(e, first, last, shape, &s)) {
+        host_rows(e, first, last, shape, &s);
+        return last;
+    }
     host_open_loops(e, shape);
     HostCoords c = host_coords_of_loops(e, shape);
-    for (const IrOp *op = first; op != last->next; op = op->next) {
-        if (!op->mark)
-            continue;
-        if (op->code == IR_STORE) {
-            host_store(e, op, &c);
-            continue;
-        }
-        const IrValue *out = op->results[0];
-        if (e->values[out->id].place == PLACE_ARRAY)
-            buf_line(e->out, "%s[%s] = %s;", host_name(e, out), host_flat(e, out->type, &c), host_compute(e, op, &c));
-        else
-            buf_line(e->out, "%s %s = %s;", host_ctype(out->type), host_name(e, out), host_compute(e, op, &c));
-    }
+    host_members(e, first, last, &c);
     host_close_loops(e, shape);
     return last;
 }
