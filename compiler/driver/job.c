@@ -225,6 +225,18 @@ static bool job_cuda_text(Job *job, JobKernel *k, IrFunc *fn, PassCtx *passes, A
     return cuda_emit(fn, &opt, &job->diags, &k->cuda);
 }
 
+/// One text serves all chips, so passes plan for the one with the least shared memory.
+static const Target *job_smallest_target(const Job *job)
+{
+    const Target *least = NULL;
+    for (uint32_t i = 0; i < job->archs->gpu.len; i++) {
+        const Target *t = job->archs->gpu.at[i].target;
+        if (!least || t->shared_max < least->shared_max)
+            least = t;
+    }
+    return least ? least : target_find("sm_80");
+}
+
 static bool job_variant(Job *job, JobKernel *k, uint32_t index)
 {
     const Variant *v = &k->unit->variants[index];
@@ -234,8 +246,7 @@ static bool job_variant(Job *job, JobKernel *k, uint32_t index)
     PassCtx passes = { .arena = &job->arena,
                        .diags = &job->diags,
                        .layouts = layouts,
-                       .target = job->archs->gpu.len ? job->archs->gpu.at[0].target
-                                                     : target_find("sm_80"),
+                       .target = job_smallest_target(job),
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };

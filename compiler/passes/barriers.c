@@ -1,8 +1,8 @@
 /// barriers.c - inserts BARRIER where threads could overtake each other: the only place that does.
 ///
 /// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first
-/// writes it, then synchronises all threads exactly once, then reads it; that barrier is inside the
-/// operation and none follows it. With smem_turn, each execution uses the other half. An atomic or a
+/// writes it, then synchronises all threads, then reads it (in pieces: again and again); that barrier
+/// is inside the operation and none follows the last read. With smem_turn, each execution uses the other half. An atomic or a
 /// load with scratch touches global memory before that barrier. A scalar store or atomic is done by
 /// thread 0, a block's elements by their owners; loads are done by every thread that holds the
 /// element, replicas included, but those with scratch by owners. Everything else is ordered here:

@@ -2,7 +2,7 @@
 ///
 ///     REDUCE           one value a warp: scratch_elems values of at least 4 bytes; for argmax and
 ///                      argmin, from the next multiple of 16 on, as many int32 indices
-///     CONVERT          of kind SHARED: the whole block
+///     CONVERT          of kind SHARED: the whole block, or a piece of it if the chip has not that much
 ///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
 ///                      element number
 ///     LOAD             that is volatile and of which several threads hold an element: likewise
@@ -18,6 +18,7 @@
 
 enum {
     ALIGNMENT = 16,
+    PIECE_MARGIN = 4096,  ///< of shared memory, left for others beside a piece
     SMALL_BYTES = 4096  ///< up to here room is cheaper than a barrier
 };
 
@@ -55,7 +56,10 @@ static uint32_t convert_bytes(const Plan *p, const IrOp *op)
     const IrValue *from = op->args[0], *to = op->results[0];
     const ConvertPlan *plan =
         layout_plan_convert(p->cx->layouts, from->layout, to->layout, type_elem_bytes(from->type));
-    return plan->kind == CONVERT_SHARED ? plan->bytes : 0;
+    uint32_t bytes = plan->kind == CONVERT_SHARED ? plan->bytes : 0;
+    while (bytes > p->cx->target->shared_max - PIECE_MARGIN)
+        bytes /= 2;
+    return bytes;
 }
 
 /// For a result that one thread gets and others use too.

@@ -229,6 +229,8 @@ int main()
     RUN(order);
     RUN(casts);
     RUN(turns);
+    check_transpose(pieces_w2::pieces, 64);
+    check_transpose(pieces_w8::pieces, 256);
     printf("%d faults\n", faults);
     return faults != 0;
 }

@@ -28,6 +28,7 @@ typedef struct EmitCase {
     SourceMap sources;
     DiagSink diags;
     LayoutTable *layouts;
+    const Target *target;  // of the passes
 } EmitCase;
 
 static void emit_case_init(EmitCase *c)
@@ -35,6 +36,7 @@ static void emit_case_init(EmitCase *c)
     memset(c, 0, sizeof *c);
     c->types = type_table_new(&c->arena);
     c->layouts = layout_table_new(&c->arena);
+    c->target = target_find("sm_80");
     c->syms.arena = c->sources.arena = &c->arena;
     diag_init(&c->diags, &c->arena, &c->sources);
 }
@@ -46,6 +48,11 @@ static void fail_with_diags(EmitCase *c)
     fail_msg("%s", text.at);
 }
 
+static const char *emit_path(EmitCase *c, const char *name)
+{
+    return arena_printf(&c->arena, "%s/tests/unit/emit/%s.ir", TEST_SOURCE_DIR, name);
+}
+
 /// The kernel's text for that many warps, in the arena. `source` may be NULL: emit/<name>.ir.
 static const char *emit_text(EmitCase *c, const char *name, const char *source, unsigned warps,
                              CudaLines lines)
@@ -54,9 +61,7 @@ static const char *emit_text(EmitCase *c, const char *name, const char *source, 
     Buf out = { 0 };
     size_t len;
     if (!source)
-        source = fs_read(&c->arena,
-                         arena_printf(&c->arena, "%s/tests/unit/emit/%s.ir", TEST_SOURCE_DIR, name),
-                         &len, &error);
+        source = fs_read(&c->arena, emit_path(c, name), &len, &error);
     assert_non_null(source);
     const SourceFile *file =
         source_add(&c->sources, arena_printf(&c->arena, "%s.ir", name), source, strlen(source));
@@ -67,7 +72,7 @@ static const char *emit_text(EmitCase *c, const char *name, const char *source, 
     PassCtx passes = { .arena = &c->arena,
                        .diags = &c->diags,
                        .layouts = c->layouts,
-                       .target = target_find("sm_80"),
+                       .target = c->target,
                        .verify_each = true };
     const CudaEmitOptions options = {
         .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines
@@ -107,6 +112,24 @@ static void append_kernel(Buf *out, const char *name, unsigned warps, const char
     buf_puts(out, "}\n");
 }
 
+/// transpose.ir for a chip whose shared memory holds a quarter of its block.
+static void append_pieces(EmitCase *c, Buf *all)
+{
+    Target small = *c->target;
+    const char *error;
+    size_t len;
+    const char *source = fs_read(&c->arena, emit_path(c, "transpose"), &len, &error);
+    assert_non_null(source);
+    small.shared_max = 4096 + 2048;
+    c->target = &small;
+    for (unsigned warps = 2; warps <= 8; warps *= 4) {
+        const char *text = emit_text(c, "pieces", source, warps, CUDA_LINES_NONE);
+        assert_non_null(strstr(text, "for (int piece = 0; piece < 4; piece++) {"));
+        append_kernel(all, "pieces", warps, text);
+    }
+    c->target = target_find("sm_80");
+}
+
 static void kernels_compute_what_they_should(void **state)
 {
     (void)state;
@@ -120,6 +143,7 @@ static void kernels_compute_what_they_should(void **state)
         for (size_t w = 0; w < 3; w++)
             append_kernel(&all, kernels[k], warps[w],
                           emit_text(&c, kernels[k], NULL, warps[w], CUDA_LINES_NONE));
+    append_pieces(&c, &all);
     simt_case_write(&simt, "kernels.h", &all);
     buf_free(&all);
     simt_case_run(&simt, "emit_run.cc");

@@ -5,6 +5,7 @@
 #define L1 "@[reg=[128,256];lane=[1,2,4,8,16];warp=[32,64]]"
 #define ROWS "@[reg=[];lane=[1,2,4,8,16];warp=[32,64]]"         // (4, 32): a row a warp
 #define COPY "@[reg=[];lane=[1,2,4,8,0];warp=[0,0]]"            // 16 elements, copies
+#define COPIES "@[reg=[1,2,256,512,1024,2048,4096,8192,16384,32768];lane=[4,8,16,32,64];warp=[128,0]]"
 #define ONES "%one = const 1.0 : (512) fp32 " L4 "\n"
 #define REDUCE(NAME) "%" NAME " = reduce %one {kind=sum, axis=0} : fp32\n"
 #define CONVERT(NAME) "%" NAME " = convert %one : (512) fp32 " L1 "\n"
@@ -42,6 +43,12 @@ static const SmemCase cases[] = {
       "%s = splat %t : (16) *i32 " COPY "\n%o = load %s {cache=cv} : (16) i32 " COPY "\nstore %s, %o\n",
       "0+64", 64 },
     { "convert_through_shared", ONES CONVERT("a"), "0+2048", 2048 },
+    { "convert_in_pieces_of_what_the_chip_has",
+      "%a = const 1.0 : (65536) fp32 "
+      "@[reg=[1,2,512,1024,2048,4096,8192,16384,32768];lane=[4,8,16,32,64];warp=[128,256]]\n"
+      "%b = convert %a : (65536) fp32 "
+      "@[reg=[128,256,512,1024,2048,4096,8192,16384,32768];lane=[1,2,4,8,16];warp=[32,64]]\n",
+      "0+131072", 131072 },
     { "shuffled_convert_needs_none",
       "%one = const 1.0 : (16) fp32 " COPY "\n"
       "%a = convert %one : (16) fp32 @[reg=[];lane=[8,4,2,1,0];warp=[0,0]]\n",
@@ -106,14 +113,13 @@ static void check_too_much(void **state)
     LayoutIrCase c;
     layout_ir_init(&c);
     IrFunc *fn = layout_ir_read(
-        &c, "func @f() num_warps=4 num_stages=1 layouts {\n%a = const 1.0 : (65536) fp32 "
-            "@[reg=[1,2,512,1024,2048,4096,8192,16384,32768];lane=[4,8,16,32,64];warp=[128,256]]\n"
-            "%b = convert %a : (65536) fp32 "
-            "@[reg=[128,256,512,1024,2048,4096,8192,16384,32768];lane=[1,2,4,8,16];warp=[32,64]]\n"
-            "return\n}\n");
+        &c, "func @f(%t: *i64) num_warps=4 num_stages=1 layouts {\n"
+            "%p = splat %t : (65536) *i64 " COPIES "\n%a = const 1 : (65536) i64 " COPIES "\n"
+            "%o = atomic_rmw %p, %a {kind=add, order=relaxed, scope=gpu} : (65536) i64 " COPIES "\n"
+            "store %p, %o\nreturn\n}\n");
     assert_false(pass_run_named(&c.cx, fn, "smem_plan"));
     assert_string_equal(ir_case_diags(&c.ir),
-                        "3:1: needs 262144 bytes of shared memory, and 'sm_90a' has 232448\n");
+                        "4:1: needs 524288 bytes of shared memory, and 'sm_90a' has 232448\n");
     ir_case_free(&c.ir);
 }
 

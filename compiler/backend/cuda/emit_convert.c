@@ -1,6 +1,7 @@
 /// emit_convert.c - moving a value to another layout, as layout_plan_convert found cheapest.
 ///
-/// All the plan's maps are linear over bits, so each is printed as one expression in the slot and
+/// A block that shared memory cannot hold moves in pieces: those elements whose place in the whole has
+/// the piece's number in its high bits. All the plan's maps are linear over bits, so each is printed as one expression in the slot and
 /// one in the thread.
 #include "backend/cuda/emit_impl.h"
 
@@ -12,6 +13,8 @@ typedef struct Convert {
     const ConvertPlan *plan;
     const Layout *src, *dst;
     const char *ctype;
+    const char *piece;     // the counter of pieces; NULL: the block moves at once
+    uint32_t piece_elems;
 } Convert;
 
 /// The linear map of which table[0], table[1], ... are the values, as an expression in `var`.
@@ -144,25 +147,50 @@ static const char *member_slot(Emit *e, const Side *side, const char *at, unsign
     return table_text(e, side->slots, bit_count(side->count), at, &image);
 }
 
-static void emit_store_side(Emit *e, const Convert *c, const Side *side, const char *scratch)
+/// Begins the group at `at`: gives its place in the scratch. With several pieces what follows is for
+/// groups of the piece whose turn it is.
+static const char *begin_group(Emit *e, const Convert *c, const Side *side, const char *base,
+                               const char *at)
+{
+    const char *place = place_text(e, c->plan, side, base, at);
+    if (!c->piece)
+        return place;
+    const char *whole = cuda_name(e, "place");
+    cuda_line(e, "const int %s = %s;", whole, place);
+    cuda_line(e, "if (%s >> %u == %s) {", whole, bit_count(c->piece_elems), c->piece);
+    e->body.indent++;
+    return cuda_text(e, "(%s & %" PRIu32 ")", whole, c->piece_elems - 1);
+}
+
+static void end_group(Emit *e, const Convert *c)
+{
+    if (!c->piece)
+        return;
+    e->body.indent--;
+    cuda_line(e, "}");
+}
+
+static void emit_store_side(Emit *e, const Convert *c, const Side *side, const char *scratch,
+                            const char *base)
 {
     const IrValue *from = c->op->args[0];
-    const char *base = emit_base(e, c->plan, side, "put");
     if (c->plan->store_idle) {
         cuda_line(e, "if ((%s & %" PRIu32 ") == 0) {", cuda_tid(e), c->plan->store_idle);
         e->body.indent++;
     }
     const char *at = cuda_block_loop(e, side->count, side->vec);
-    const char *place = place_text(e, c->plan, side, base, at);
+    const char *place = begin_group(e, c, side, base, at);
     if (side->vec == 1) {
         cuda_line(e, "%s[%s] = %s;", scratch, place,
                   cuda_ref(e, from, member_slot(e, side, at, 0)));
     } else {
-        cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
+        const char *group = cuda_name(e, "group");
+        cuda_line(e, "%s;", cuda_decl(e, c->ctype, group, side->vec));
         for (unsigned i = 0; i < side->vec; i++)
-            cuda_line(e, "group[%u] = %s;", i, cuda_ref(e, from, member_slot(e, side, at, i)));
-        cuda_line(e, "nt_put<%u>(%s + %s, group);", side->vec, scratch, place);
+            cuda_line(e, "%s[%u] = %s;", group, i, cuda_ref(e, from, member_slot(e, side, at, i)));
+        cuda_line(e, "nt_put<%u>(%s + %s, %s);", side->vec, scratch, place, group);
     }
+    end_group(e, c);
     cuda_block_end(e);
     if (c->plan->store_idle) {
         e->body.indent--;
@@ -171,22 +199,23 @@ static void emit_store_side(Emit *e, const Convert *c, const Side *side, const c
 }
 
 static void emit_load_side(Emit *e, const Convert *c, const Side *side, const char *scratch,
-                           const char *name)
+                           const char *base, const char *name)
 {
     const IrValue *to = c->op->results[0];
-    const char *base = emit_base(e, c->plan, side, "take");
     const char *at = cuda_block_loop(e, side->count, side->vec);
-    const char *place = place_text(e, c->plan, side, base, at);
+    const char *place = begin_group(e, c, side, base, at);
     if (side->vec == 1) {
         cuda_line(e, "%s = %s[%s];", cuda_slot_of(e, to, name, member_slot(e, side, at, 0)),
                   scratch, place);
     } else {
-        cuda_line(e, "%s;", cuda_decl(e, c->ctype, "group", side->vec));
-        cuda_line(e, "nt_take<%u>(group, %s + %s);", side->vec, scratch, place);
+        const char *group = cuda_name(e, "group");
+        cuda_line(e, "%s;", cuda_decl(e, c->ctype, group, side->vec));
+        cuda_line(e, "nt_take<%u>(%s, %s + %s);", side->vec, group, scratch, place);
         for (unsigned i = 0; i < side->vec; i++)
-            cuda_line(e, "%s = group[%u];", cuda_slot_of(e, to, name, member_slot(e, side, at, i)),
-                      i);
+            cuda_line(e, "%s = %s[%u];", cuda_slot_of(e, to, name, member_slot(e, side, at, i)),
+                      group, i);
     }
+    end_group(e, c);
     cuda_block_end(e);
 }
 
@@ -205,7 +234,22 @@ static void emit_repeats(Emit *e, const Convert *c, const char *name)
     }
 }
 
-static bool emit_shared(Emit *e, const Convert *c)
+/// A loop over pieces of the block, where the scratch is smaller than the block.
+static void begin_pieces(Emit *e, Convert *c)
+{
+    const uint32_t bytes = c->op->smem_bytes - c->op->smem_turn;
+    if (bytes >= c->plan->bytes)
+        return;
+    c->piece_elems = bytes / type_elem_bytes(c->op->results[0]->type);
+    c->piece = cuda_name(e, "piece");
+    cuda_line(e, "for (int %s = 0; %s < %" PRIu32 "; %s++) {", c->piece, c->piece,
+              c->plan->bytes / bytes, c->piece);
+    e->body.indent++;
+    cuda_line(e, "if (%s > 0)", c->piece);
+    cuda_line(e, "    __syncthreads();");
+}
+
+static bool emit_shared(Emit *e, Convert *c)
 {
     const ConvertPlan *plan = c->plan;
     const Side put = { c->src, plan->store_slots, plan->store_count, plan->store_vec };
@@ -215,12 +259,16 @@ static bool emit_shared(Emit *e, const Convert *c)
     e->needs |= NEED_SHARED;
     cuda_line(e, "{");
     e->body.indent++;
-    const char *scratch = cuda_scratch(e, c->op, c->ctype, "scratch", 0, plan->bytes);
+    const char *scratch = cuda_scratch(e, c->op, c->ctype, "scratch", 0,
+                                       c->op->smem_bytes - c->op->smem_turn);
     if (!scratch)
         return false;
-    emit_store_side(e, c, &put, scratch);
+    const char *from = emit_base(e, plan, &put, "put"), *to = emit_base(e, plan, &take, "take");
+    begin_pieces(e, c);
+    emit_store_side(e, c, &put, scratch, from);
     cuda_line(e, "__syncthreads();");
-    emit_load_side(e, c, &take, scratch, name);
+    emit_load_side(e, c, &take, scratch, to, name);
+    end_group(e, c);
     emit_repeats(e, c, name);
     e->body.indent--;
     cuda_line(e, "}");
