@@ -120,26 +120,27 @@ static std::vector<std::string> entries(const std::string &text)
     return names;
 }
 
+const char simt_entries_mark[] = "#line 1 \"entries.cuh\"";
+
 std::string simt_compile(const std::string &text, const std::vector<SimtHeader> &headers, std::string &log)
 {
     const std::string prelude = prepare(headers, log);
     if (prelude.empty())
         return "";
-    std::string whole = text + "\n#line 1 \"entries.cuh\"\n";
+    std::string whole = text + "\n" + simt_entries_mark + "\n";
     for (const std::string &name : entries(text))
         whole += "SIMT_ENTRY(" + name + ")\n";
     const std::string base = (fs::path(cache_dir) / hash_of(prelude + whole)).string(), object = base + ".so";
     const Lock lock(base + ".lock");
+    const std::string own = base + ".new", source = base + ".cu";
+    if (!fs::exists(source))
+        write_file(source, whole);
     if (fs::exists(object))
         return object;
-
-    const std::string own = base + ".new", source = own + ".cu";
-    write_file(source, whole);
     const bool ok = run(std::string(compiler) + " " + flags + " -include-pch '" + prelude + "/all.pch' -I'" + prelude + "' -I'" +
                             source_dir + "' -shared -x c++ '" + source + "' -o '" + own + ".so'", own + ".log", log);
     if (ok)
         fs::rename(own + ".so", object);
-    fs::remove(source);
     return ok ? object : "";
 }
 

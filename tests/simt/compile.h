@@ -10,8 +10,11 @@ struct SimtHeader {
 };
 
 // The path of the object, or "" with the compiler's messages in `log`. Objects are kept in a folder of
-// the build and named after their contents, so the same text is compiled once.
+// the build and named after their contents, so the same text is compiled once. The text is kept beside
+// the object as .cu, followed by a line with the mark and what the emulator needs.
 std::string simt_compile(const std::string &text, const std::vector<SimtHeader> &headers, std::string &log);
+
+extern const char simt_entries_mark[];
 
 // The prelude of the source tree.
 std::vector<SimtHeader> simt_prelude();

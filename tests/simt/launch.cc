@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <dlfcn.h>
 #include <numeric>
 
@@ -12,10 +13,21 @@ struct SimtModule {
     void *library;
 };
 
+// SIMT_REPLACE="OLD NEW" in the environment loads another object; SIMT_TRACE=1 tells what is loaded.
+static std::string replaced(const std::string &path)
+{
+    const char *pair = getenv("SIMT_REPLACE"), *trace = getenv("SIMT_TRACE");
+    if (trace)
+        fprintf(stderr, "simt: loads %s\n", path.c_str());
+    if (pair && path == std::string(pair, strcspn(pair, " ")))
+        return pair + path.size() + 1;
+    return path;
+}
+
 SimtModule *simt_open(const char *path)
 {
     reports_forget_lines();
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(replaced(path).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library)
         fprintf(stderr, "simt: %s\n", dlerror());
     return library ? new SimtModule { library } : nullptr;

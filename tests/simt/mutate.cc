@@ -1,0 +1,222 @@
+// mutate.cc - changes generated text in one place at a time and sees whether the tests notice.
+//
+//     simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--list]
+//
+// RUN_PROGRAM -k PATTERN loads objects; each one's text is mutated, compiled, and the program run again with
+// the mutant in the object's place. A mutant is killed when that fails: a wrong result or a report.
+// Mutants that compile to the same code are no mutants. The rest survives: those of FILE (one a line:
+// "operator | line") are known to mean the same. Exit code 1 when fewer than 95 of 100 are killed.
+#include "compile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <random>
+#include <regex>
+#include <set>
+#include <sstream>
+
+struct Mutant {
+    std::string object, name, line, text;
+};
+
+struct Operator {
+    const char *name, *pattern;
+    std::function<std::string(const std::smatch &)> change;
+};
+
+static std::string number(const std::smatch &m, size_t group, long add)
+{
+    return std::to_string(std::stol(m[group]) + add);
+}
+
+static std::string halved(const std::smatch &m, size_t group)
+{
+    return std::to_string(std::stol(m[group]) / 2);
+}
+
+// Each matches once or more in a line; each match is a mutant.
+static const Operator operators[] = {
+    { "barrier removed", R"(__syncthreads\(\);)", [](const std::smatch &) { return ";"; } },
+    { "owner forgotten", R"(if \((own_L\d+|tid == 0|\(tid & \d+\) == 0)\))", [](const std::smatch &) { return "if (true)"; } },
+    { "first slot forgotten", R"(if \(\(r & \d+\) == 0\))", [](const std::smatch &) { return "if (true)"; } },
+    { "one slot fewer", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, -1) + ";"; } },
+    { "one slot more", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, 1) + ";"; } },
+    { "one part fewer", R"(i < (\d+);)", [](const std::smatch &m) { return "i < " + number(m, 1, -1) + ";"; } },
+    { "scratch overlaps", R"((NT_SHARED\(.*, )([1-9]\d*)\))", [](const std::smatch &m) { return m[1].str() + "0)"; } },
+    { "shuffle halved", R"((nt_shfl_xor\(.*, )(\d+)\))", [](const std::smatch &m) { return m[1].str() + halved(m, 2) + ")"; } },
+    { "stride halved", R"(\* (\d+)(?!\d))", [](const std::smatch &m) { return "* " + halved(m, 1); } },
+    { "lane bit lost", R"(tid & (\d+))", [](const std::smatch &m) { return "tid & " + halved(m, 1); } },
+    { "shift too short", R"(>> (\d+))", [](const std::smatch &m) { return ">> " + number(m, 1, -1); } },
+    { "offset off by one", R"(\[(\w+) \+ (\d+)\])", [](const std::smatch &m) { return "[" + m[1].str() + " + " + number(m, 2, -1) + "]"; } },
+    { "index off by one", R"(\[([ri])\](?= = ))", [](const std::smatch &m) { return "[" + m[1].str() + " + 1]"; } },
+    { "mask forgotten", R"(, (mask\w*)( \+ r|\[\w+\])?\);)", [](const std::smatch &) { return ");"; } },
+    { "bound off by one", R"(nt_lt\()", [](const std::smatch &) { return "nt_le("; } },
+    { "sum for a product", R"(nt_mul\()", [](const std::smatch &) { return "nt_add("; } },
+    { "difference for a sum", R"(nt_add\()", [](const std::smatch &) { return "nt_sub("; } },
+    { "minimum for maximum", R"(nt_max\()", [](const std::smatch &) { return "nt_min("; } },
+    { "alignment taken for granted", R"((nt_\w+_checked<\d+, )(NT_CONSECUTIVE))", [](const std::smatch &m) { return m[1].str() + "NT_CONSECUTIVE | NT_ALIGNED"; } },
+    { "uniform taken for granted", R"((nt_\w+_checked<\d+, )(NT_CONSECUTIVE))", [](const std::smatch &m) { return m[1].str() + "NT_CONSECUTIVE | NT_UNIFORM"; } },
+};
+
+static std::string read_file(const std::string &path)
+{
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+static std::string output_of(const std::string &command)
+{
+    std::string text;
+    char buffer[4096];
+    FILE *pipe = popen(command.c_str(), "r");
+    while (pipe && fgets(buffer, sizeof buffer, pipe))
+        text += buffer;
+    if (pipe)
+        pclose(pipe);
+    return text;
+}
+
+static std::string trimmed(const std::string &line)
+{
+    const size_t first = line.find_first_not_of(' ');
+    return first == std::string::npos ? "" : line.substr(first);
+}
+
+// All mutants of one line. Lines of the preprocessor, comments and declarations of kernels stay.
+static void mutate_line(const std::string &object, const std::string &before, const std::string &line,
+                        const std::string &after, std::vector<Mutant> &out)
+{
+    if (line.empty() || line[0] != ' ' || trimmed(line).compare(0, 2, "//") == 0)
+        return;
+    for (const Operator &op : operators) {
+        const std::regex pattern(op.pattern);
+        for (std::sregex_iterator i(line.begin(), line.end(), pattern), end; i != end; ++i) {
+            const size_t at = (size_t)i->position();
+            const std::string whole = line.substr(0, at) + op.change(*i) + line.substr(at + (size_t)i->length());
+            if (whole != line)
+                out.push_back({ object, op.name, trimmed(line), before + whole + "\n" + after });
+        }
+    }
+}
+
+static void mutate(const std::string &object, std::vector<Mutant> &out)
+{
+    std::string text = read_file(object.substr(0, object.size() - 3) + ".cu");
+    text.resize(std::min(text.size(), text.find(simt_entries_mark)));
+    for (size_t at = 0; at < text.size();) {
+        const size_t end = std::min(text.find('\n', at), text.size());
+        mutate_line(object, text.substr(0, at), text.substr(at, end - at), text.substr(std::min(end + 1, text.size())), out);
+        at = end + 1;
+    }
+}
+
+static std::set<std::string> objects_of(const std::string &command)
+{
+    std::set<std::string> objects;
+    std::istringstream lines(output_of("SIMT_TRACE=1 " + command + " 2>&1"));
+    for (std::string line; std::getline(lines, line);)
+        if (line.compare(0, 12, "simt: loads ") == 0)
+            objects.insert(line.substr(12));
+    return objects;
+}
+
+// The instructions, without addresses of symbols and debug information.
+static std::string code_of(const std::string &object)
+{
+    return output_of("objdump -d --no-show-raw-insn '" + object + "' | sed 1,3d");
+}
+
+struct Tally {
+    unsigned killed, survived, known, same, rejected;
+};
+
+static std::set<std::string> read_known(const char *path)
+{
+    std::set<std::string> known;
+    std::ifstream in(path);
+    for (std::string line; std::getline(in, line);)
+        if (!line.empty() && line[0] != '#')
+            known.insert(line);
+    return known;
+}
+
+static void judge(const Mutant &m, const std::string &command, const std::set<std::string> &known, Tally &tally)
+{
+    std::string log;
+    const std::string object = simt_compile(m.text, simt_prelude(), log);
+    if (object.empty()) {
+        tally.rejected++;
+        return;
+    }
+    if (code_of(object) == code_of(m.object)) {
+        tally.same++;
+        return;
+    }
+    const bool passed = system(("SIMT_REPLACE='" + m.object + " " + object + "' timeout 60 " + command + " >/dev/null 2>&1").c_str()) == 0;
+    const std::string row = m.name + " | " + m.line;
+    if (!passed) {
+        tally.killed++;
+    } else if (known.count(row)) {
+        tally.known++;
+    } else {
+        tally.survived++;
+        printf("survives: %s\n", row.c_str());
+        fflush(stdout);
+    }
+    remove(object.c_str());
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        fprintf(stderr, "usage: simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--list]\n");
+        return 2;
+    }
+    size_t limit = 100;
+    unsigned seed = 1;
+    bool list = false;
+    std::set<std::string> known;
+    for (int i = 4; i < argc; i++) {
+        const std::string option = argv[i];
+        if (option == "--list")
+            list = true;
+        else if (i + 1 == argc)
+            return 2;
+        else if (option == "--limit")
+            limit = strtoul(argv[++i], nullptr, 10);
+        else if (option == "--seed")
+            seed = (unsigned)strtoul(argv[++i], nullptr, 10);
+        else if (option == "--known")
+            known = read_known(argv[++i]);
+    }
+    const std::string command = std::string("'") + argv[1] + "' " + argv[2] + " -k '" + argv[3] + "'";
+    std::vector<Mutant> mutants;
+    for (const std::string &object : objects_of(command))
+        mutate(object, mutants);
+    if (mutants.empty()) {
+        fprintf(stderr, "simt_mutate: '%s' loads no object\n", command.c_str());
+        return 2;
+    }
+    std::shuffle(mutants.begin(), mutants.end(), std::mt19937(seed));
+    printf("%zu mutants, %zu of them tried, seed %u\n", mutants.size(), std::min(limit, mutants.size()), seed);
+    mutants.resize(std::min(limit, mutants.size()));
+    Tally tally = {};
+    for (const Mutant &m : mutants) {
+        if (list)
+            printf("%s | %s\n", m.name.c_str(), m.line.c_str());
+        else
+            judge(m, command, known, tally);
+    }
+    if (list)
+        return 0;
+    printf("killed %u, survived %u, known to mean the same %u, same code %u, not accepted by the compiler %u\n", tally.killed,
+           tally.survived, tally.known, tally.same, tally.rejected);
+    return tally.killed * 100 >= (tally.killed + tally.survived) * 95 ? 0 : 1;
+}

@@ -1,0 +1,18 @@
+// random_kernel.h - well-typed newt kernels made from a list of choices.
+//
+// The same choices make the same kernel; fewer and smaller ones make a smaller kernel, which is how a
+// failing one is shrunk. Kernels compute exactly: integers wrap, floats are small whole numbers. So every
+// device must give the same results.
+#ifndef NEWT_TESTS_SIMT_RANDOM_KERNEL_H
+#define NEWT_TESTS_SIMT_RANDOM_KERNEL_H
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Elements of the kernel's buffers: `p` (int32, read), `work` (int32), `out` (int64), `fout` (fp64).
+enum { RANDOM_PROGRAMS = 3, RANDOM_IN = 4096, RANDOM_SPAN = 8192 };
+
+// The text of a file with one kernel, k(p, out, fout, work, n). Choices that are missing count as 0.
+std::string random_kernel(const std::vector<uint8_t> &choices);
+
+#endif
