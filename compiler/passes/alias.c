@@ -311,11 +311,8 @@ static bool step_of(const Affine *f, const IrOp *loop, int64_t *step, bool *of_m
     return counters <= 1 || !*of_multiples;
 }
 
-/// True when all but the constant of two forms agrees.
-static bool same_shape_of_terms(const Affine *p, const Affine *q, const Affine *difference)
+static bool terms_cancel(const Affine *difference)
 {
-    if (memcmp(p->coordinate, q->coordinate, sizeof p->coordinate) != 0)
-        return false;
     for (unsigned i = 0; i < difference->count; i++) {
         if (difference->terms[i].factor != 0)
             return false;
@@ -366,20 +363,44 @@ static bool spread_of(const Affine *f, const Type *block, int64_t *spread, bool 
     return true;
 }
 
+/// The least and the greatest address of a block's elements, but for the terms.
+static void bounds_of(const Affine *f, const Type *block, int64_t *low, int64_t *high)
+{
+    *low = *high = f->constant;
+    for (unsigned k = 0; k < type_rank(block); k++) {
+        const int64_t reach = f->coordinate[k] * (block->shape[k] - 1);
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
+/// True when two blocks with one base, perhaps of different shapes, lie side by side.
+static bool lie_apart(const Affine *f, const Type *f_block, const Affine *g, const Type *g_block)
+{
+    int64_t f_spread, g_spread, f_low, f_high, g_low, g_high;
+    bool injective;
+    if (!spread_of(f, f_block, &f_spread, &injective) || !spread_of(g, g_block, &g_spread, &injective))
+        return false;
+    bounds_of(f, f_block, &f_low, &f_high);
+    bounds_of(g, g_block, &g_low, &g_high);
+    return f_high < g_low || g_high < f_low;
+}
+
 AliasAnswer alias_compare(const AxisInfo *axes, const IrValue *p, const IrValue *q,
                           const IrOp *loop)
 {
     Affine from, to, difference;
     int64_t step = 0, spread;
     bool injective, of_multiples = false;
-    if (p->type != q->type)
+    if (type_elem(p->type) != type_elem(q->type))
         return ALIAS_UNKNOWN;
     affine_of(axes, p, &from);
     affine_of(axes, q, &to);
     difference = to;
     subtract(&difference, &from);
-    if (from.lost || to.lost || difference.lost || !same_shape_of_terms(&from, &to, &difference))
+    if (from.lost || to.lost || difference.lost || !terms_cancel(&difference))
         return ALIAS_UNKNOWN;
+    if (p->type != q->type || memcmp(from.coordinate, to.coordinate, sizeof from.coordinate) != 0)
+        return loop == NULL && lie_apart(&from, p->type, &to, q->type) ? ALIAS_DISJOINT : ALIAS_UNKNOWN;
     if (loop != NULL && !step_of(&from, loop, &step, &of_multiples))
         return ALIAS_UNKNOWN;
     if (!spread_of(&from, p->type, &spread, &injective))

@@ -62,6 +62,16 @@ static const BarrierCase cases[] = {
       FN(PTRS, ADDRESSES("x", "%p", L4) MOVED("y", "%x", "512", L4) ONES(L4)
                    "store %x, %one\nstore %y, %one\n"),
       "ss" },
+    { "a_whole_block_and_a_shorter_one_behind_it",
+      FN(PTRS, ADDRESSES("x", "%p", L4) ONES(L4) "%r = arange 512, 544 : (32) i32 " LR "\n%s = splat %p : (32) *fp32 " LR
+               "\n%y = ptr_add %s, %r : (32) *fp32 " LR "\n%v = const 1.0 : (32) fp32 " LR "\n"
+               "store %x, %one\nstore %y, %v\n"),
+      "ss" },
+    { "a_whole_block_and_a_shorter_one_at_its_end",
+      FN(PTRS, ADDRESSES("x", "%p", L4) ONES(L4) "%r = arange 511, 543 : (32) i32 " LR "\n%s = splat %p : (32) *fp32 " LR
+               "\n%y = ptr_add %s, %r : (32) *fp32 " LR "\n%v = const 1.0 : (32) fp32 " LR "\n"
+               "store %x, %one\nstore %y, %v\n"),
+      "s|s" },
     { "addresses_may_repeat",
       FN(PTRS, "%r = arange 0, 512 : (512) i32 " L4 "\n%two = const 2 : (512) i32 " L4 "\n"
                "%h = idiv %r, %two : (512) i32 " L4 "\n%s = splat %p : (512) *fp32 " L4 "\n"

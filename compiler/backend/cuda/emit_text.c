@@ -243,8 +243,10 @@ const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char 
         cuda_fault(e, op, "its scratch in shared memory is too small");
         return NULL;
     }
-    const char *turn = op->smem_turn ? cuda_text(e, " + %s", turn_of(e, op)) : "";
+    const char *at = cuda_text(e, "%" PRIu32, (uint32_t)op->smem + offset);
+    if (op->smem_turn)
+        at = strcmp(at, "0") == 0 ? turn_of(e, op) : cuda_text(e, "%s + %s", at, turn_of(e, op));
     const char *name = cuda_name(e, hint);
-    cuda_line(e, "NT_SHARED(%s, %s, %" PRIu32 "%s);", ctype, name, (uint32_t)op->smem + offset, turn);
+    cuda_line(e, "NT_SHARED(%s, %s, %s);", ctype, name, at);
     return name;
 }
