@@ -32,6 +32,7 @@ typedef struct HostStraight {
     const IrValue *masks[HOST_STRAIGHT_MAX];        ///< true for the row when true at its end
     const IrValue *pointers[HOST_STRAIGHT_MAX];     ///< addresses that rise by one element
     unsigned rising_count, mask_count, pointer_count;
+    bool is_tested;                                 ///< false: it holds without a test
 } HostStraight;
 
 typedef struct HostEmit {

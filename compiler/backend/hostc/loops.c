@@ -108,12 +108,15 @@ static void host_rows(HostEmit *e, const IrOp *first, const IrOp *last, const Ty
     host_members(e, first, last, &c);
     host_close(e);
     e->straight = NULL;
-    e->out->indent--;
-    buf_line(e->out, "} else {");
-    e->out->indent++;
-    host_open_axis(e, shape, s->axis);
-    host_members(e, first, last, &c);
-    for (unsigned i = 0; i < outer + 2; i++)
+    if (s->is_tested) {
+        e->out->indent--;
+        buf_line(e->out, "} else {");
+        e->out->indent++;
+        host_open_axis(e, shape, s->axis);
+        host_members(e, first, last, &c);
+        host_close(e);
+    }
+    for (unsigned i = 0; i < outer + 1; i++)
         host_close(e);
 }
 

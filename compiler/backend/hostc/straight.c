@@ -60,9 +60,19 @@ static Trend trend_of(const HostEmit *e, const IrValue *v, unsigned axis)
     return TREND_FLAT;
 }
 
+/// An arange under any shape, or widened, cannot wrap; a sum with one can.
+static bool straight_is_plain(const IrValue *v)
+{
+    while (v->def->code == IR_CAST || ir_op_info[v->def->code].cls == OPCLASS_SHAPE)
+        v = v->def->args[0];
+    return v->def->code == IR_ARANGE;
+}
+
 /// Notes that `v` must not wrap within the row. False when there are too many to note.
 static bool straight_note(HostStraight *s, const IrValue *v)
 {
+    if (straight_is_plain(v))
+        return true;
     for (unsigned i = 0; i < s->rising_count; i++)
         if (s->rising[i] == v)
             return true;
@@ -122,7 +132,8 @@ bool host_straight_plan(HostEmit *e, const IrOp *first, const IrOp *last, const 
     for (const IrOp *op = first; op != last->next; op = op->next)
         if (op->mark && (op->code == IR_LOAD || op->code == IR_STORE) && !straight_access(e, s, op))
             return false;
-    return s->rising_count > 0;
+    s->is_tested = s->rising_count || s->mask_count;
+    return s->is_tested || s->pointer_count;
 }
 
 void host_straight_begin(HostEmit *e, HostStraight *s, const Type *shape)
@@ -138,9 +149,12 @@ void host_straight_begin(HostEmit *e, HostStraight *s, const Type *shape)
         for (unsigned k = 0; k < i; k++)
             seen |= s->masks[k] == s->masks[i];
         if (!seen)
-            buf_printf(&test, " && %s", host_at(e, s->masks[i], &tail));
+            buf_printf(&test, "%s%s", test.len ? " && " : "", host_at(e, s->masks[i], &tail));
     }
-    buf_line(e->out, "if (%s) {", test.at);
+    if (s->is_tested)
+        buf_line(e->out, "if (%s) {", test.at);
+    else
+        buf_line(e->out, "{");
     buf_free(&test);
     e->out->indent++;
     for (unsigned i = 0; i < s->pointer_count; i++) {
