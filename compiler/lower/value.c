@@ -226,7 +226,10 @@ static bool refuse(Lower *cx, Val v, const char *what, const char *wanted, Span 
                     lower_text(cx, v));
         return false;
     }
+    // within a tuple the span is the whole of it; the value's own name says which element it is
     const char *text = lower_source(cx, span);
+    if (*text == '(' && v.v->hint)
+        text = v.v->hint->text;
     lower_error(cx, DIAG_NOT_CONSTEXPR, span,
                 "%s must be a compile-time constant; '%s' is a run-time %s", what, text,
                 type_text(cx->program->types, v.v->type));
