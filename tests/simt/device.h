@@ -15,16 +15,19 @@
 #define __forceinline__ inline
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
-#define NT_DEV static inline __attribute__((always_inline))
-#define NT_UNROLL
-#define NT_SHARED(T, NAME, OFFSET) SimtShared<T> NAME = SimtShared<T>((T *)(nt_smem + (OFFSET)))
 
-// A call whose place in the code matters: it is neither copied nor merged nor moved.
+// A call whose place in the code matters: it is neither copied nor merged nor moved. Nor are calls of what
+// calls it, until they are inlined.
 #ifdef __clang__
 #define SIMT_EVENT __attribute__((noduplicate, nomerge, convergent))
+#define SIMT_CALLER __attribute__((nomerge, convergent))
 #else
 #define SIMT_EVENT
+#define SIMT_CALLER
 #endif
+#define NT_DEV static inline __attribute__((always_inline)) SIMT_CALLER
+#define NT_UNROLL
+#define NT_SHARED(T, NAME, OFFSET) SimtShared<T> NAME = SimtShared<T>((T *)(nt_smem + (OFFSET)))
 
 enum { SIMT_GLOBAL, SIMT_SHARED };
 enum { SIMT_SHFL_IDX, SIMT_SHFL_UP, SIMT_SHFL_DOWN, SIMT_SHFL_XOR };
@@ -93,7 +96,7 @@ SIMT_SHUFFLE(__shfl_up_sync, SIMT_SHFL_UP)
 SIMT_SHUFFLE(__shfl_down_sync, SIMT_SHFL_DOWN)
 SIMT_SHUFFLE(__shfl_xor_sync, SIMT_SHFL_XOR)
 
-#define SIMT_INLINE inline __attribute__((always_inline))
+#define SIMT_INLINE inline __attribute__((always_inline)) SIMT_CALLER
 
 // One T in shared memory; reading and writing it are events.
 template <class T> struct SimtCell {

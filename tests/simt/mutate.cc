@@ -170,7 +170,8 @@ static void judge(const Mutant &m, const std::string &command, const std::set<st
         printf("survives: %s\n", row.c_str());
         fflush(stdout);
     }
-    remove(object.c_str());
+    for (const char *made : { ".so", ".cu", ".lock" })
+        remove((object.substr(0, object.size() - 3) + made).c_str());
 }
 
 int main(int argc, char **argv)

@@ -64,6 +64,8 @@ static inline void simt_case_run(SimtCase *c, const char *source)
                                     c->folder,
                                     "-I",
                                     TEST_SOURCE_DIR "/tests/unit/simt",
+                                    "-I",
+                                    TEST_SOURCE_DIR "/tests/simt",
                                     "-o",
                                     program,
                                     path,
