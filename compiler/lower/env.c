@@ -153,6 +153,7 @@ void lower_error(Lower *cx, DiagId id, Span span, const char *format, ...)
 {
     if (said_before(cx, id, span)) {
         cx->consts.diags->current = NULL;  // notes and help are dropped with it
+        cx->consts.diags->met++;
         return;
     }
     va_list args;

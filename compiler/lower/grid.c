@@ -61,7 +61,9 @@ static bool take_extents(Lower *cx, Val v, Span span, IrValue **out)
         }
         const Type *t = lower_type_of(cx, at[i]);
         if (t->kind != TYPE_SCALAR || (!type_is_int(t) && !type_is_bool(t))) {
-            if (at[i].kind != VAL_ERROR)
+            if (at[i].kind == VAL_CONST && at[i].c.kind == CONST_INT)
+                lower_error(cx, DIAG_BAD_VALUE, span, "grid extent %u does not fit int64", i);
+            else if (at[i].kind != VAL_ERROR)
                 lower_error(cx, DIAG_TYPE_MISMATCH, span,
                             "grid extent %u must be an integer, got %s", i, lower_text(cx, at[i]));
             return false;
@@ -93,11 +95,11 @@ IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Ar
             return NULL;
         e = ast_lambda(e)->body;
     }
-    unsigned before = diag_error_count(p->diags);
+    unsigned before = diag_error_met(p->diags);
     IrValue *extents[3];
     cx->b.span = e->span;
     if (!take_extents(cx, lower_expr(cx, e), e->span, extents) ||
-        diag_error_count(p->diags) != before)
+        diag_error_met(p->diags) != before)
         return NULL;
     ir_op(&cx->b, IR_RETURN, 3, extents, 0, NULL, 0);
     ir_apply_replacements(fn);

@@ -50,7 +50,7 @@ static bool bind_parameters(Lower *cx, const Variant *v)
 IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a)
 {
     const Function *f = variant->function;
-    unsigned before = diag_error_count(p->diags);
+    unsigned before = diag_error_met(p->diags);
     Lower *cx = lower_new(p, a, f->module);
     IrFunc *fn = cx->b.fn;
     fn->name = sym_of(p->syms, variant->instance_name ? variant->instance_name : f->name->text);
@@ -66,7 +66,7 @@ IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a)
     if (!bind_parameters(cx, variant))
         return NULL;
     lower_block(cx, f->def->body, 0);
-    if (diag_error_count(p->diags) != before)
+    if (diag_error_met(p->diags) != before)
         return NULL;
     cx->b.span = f->def->name_span;
     ir_op(&cx->b, IR_RETURN, 0, NULL, 0, NULL, 0);

@@ -257,9 +257,17 @@ static void lower_assert(Lower *cx, const AstAssert *n)
                        n->base.span);
 }
 
+/// `break`, `continue`. The parser has reported one that stands in no loop.
+static void lower_leave_round(Lower *cx, const AstNode *n)
+{
+    const LoopScope *loop = cx->frame->loop;
+    if (loop)
+        lower_bind(cx, n->kind == AST_BREAK ? loop->broke : loop->continued,
+                   val_const(const_bool(true)), n->span);
+}
+
 void lower_stmt(Lower *cx, const AstNode *n)
 {
-    const Val yes = val_const(const_bool(true));
     switch ((unsigned)n->kind) {
     case AST_ASSIGN: {
         const AstAssign *a = ast_assign(n);
@@ -273,8 +281,8 @@ void lower_stmt(Lower *cx, const AstNode *n)
     case AST_FOR: lower_for(cx, ast_for(n)); return;
     case AST_WHILE: lower_while(cx, ast_while(n)); return;
     case AST_RETURN: lower_return(cx, ast_return(n)); return;
-    case AST_BREAK: lower_bind(cx, cx->frame->loop->broke, yes, n->span); return;
-    case AST_CONTINUE: lower_bind(cx, cx->frame->loop->continued, yes, n->span); return;
+    case AST_BREAK:
+    case AST_CONTINUE: lower_leave_round(cx, n); return;
     case AST_ASSERT: lower_assert(cx, ast_assert(n)); return;
     case AST_EXPR_STMT: lower_expr(cx, ast_expr(n)->value); return;
     case AST_PASS:

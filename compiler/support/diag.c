@@ -120,6 +120,7 @@ void diag_report(DiagSink *d, DiagId id, Span span, const char *format, ...)
     va_start(args, format);
     const char *text = arena_vprintf(d->arena, format, args);
     va_end(args);
+    d->met += severity >= SEVERITY_ERROR;
     if (is_known(d, id, span, text))
         return;
     count(d, severity);

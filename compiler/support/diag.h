@@ -59,6 +59,7 @@ typedef struct DiagSink {
     VEC(Diag *) list;
     Severity level[DIAG_COUNT];      ///< after -W options; set by diag_init
     unsigned errors, warnings;       ///< what was reported (also beyond the limit)
+    unsigned met;                    ///< errors met, also those that had been reported before
     unsigned max_errors;             ///< 0: no limit; the default is 20
     unsigned internals;              ///< how many of the errors are faults of ours (exit code 3)
     bool muted;                      ///< reports count nothing and are dropped (speculative checks)
@@ -89,6 +90,13 @@ void diag_help(DiagSink *d, const char *format, ...) __attribute__((format(print
 static inline unsigned diag_error_count(const DiagSink *d)
 {
     return d->errors;
+}
+
+/// How often an error was met, repeats of what is reported counted too: whoever lowers one function
+/// twice asks this whether the second time went well.
+static inline unsigned diag_error_met(const DiagSink *d)
+{
+    return d->met;
 }
 
 /// Prints everything collected: text form (with colour when `color`), or JSON/SARIF as the only

@@ -241,6 +241,7 @@ static void drops_duplicates_and_muted(void **state)
     diag_note(&f.sink, (Span){ 0, 0 }, "muted too");
     f.sink.muted = false;
     assert_int_equal(f.sink.errors, 1);
+    assert_int_equal(diag_error_met(&f.sink), 2);
     assert_int_equal(f.sink.list.len, 1);
     assert_int_equal(f.sink.list.at[0]->notes.len, 1);
     tear_down(&f);
