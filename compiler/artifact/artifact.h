@@ -89,10 +89,15 @@ typedef struct Artifact {
 /// Lays out the argument record: fills offset and size of each parameter; returns the record's
 /// size.
 uint32_t artifact_layout_params(ArtifactParam *params, uint32_t count);
-/// `name` when C and C++ leave it free, else `name_`.
+/// `name` when C, C++ and libnewt leave it free, else `name_` or `arg_name`.
 const char *artifact_c_name(Arena *a, const char *name);
-/// The same for a kernel, whose name is not that of a function of C's library either.
+/// Fills c_name of each parameter: as above, and all different.
+void artifact_c_params(Arena *a, ArtifactParam *params, uint32_t count);
+/// The same for a kernel, whose name is not that of a function of C's library either. NULL when it
+/// begins as the names of libnewt do: no underscore makes that safe.
 const char *artifact_c_function(Arena *a, const char *name);
+/// A name that the generated C would define for both kernels, or NULL.
+const char *artifact_c_clash(const char *one, const char *other);
 /// The C type of a parameter in prototypes: "const float *", "int32_t ".
 void artifact_c_type(Buf *out, const ArtifactParam *p);
 

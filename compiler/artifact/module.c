@@ -132,7 +132,7 @@ static void module_variants(const ArtifactKernel *k, uint32_t index, Buf *out)
     buf_printf(out, "static const NewtVariant newt_variants_%u[%u] = {\n", index, k->variant_count);
     for (uint32_t i = 0; i < k->variant_count; i++) {
         const ArtifactVariant *v = &k->variants[i];
-        buf_printf(out, "    { \"%s\", ", v->name);
+        buf_printf(out, "    { \"%.1000s\", ", v->name);  // C99 promises strings of 4095 characters
         if (v->predicate_count)
             buf_printf(out, "newt_predicates_%u_%u, ", index, i);
         else

@@ -144,11 +144,11 @@ static void job_params(Job *job, JobKernel *k)
         const char *name = f->params[i].name->text;
         k->params[k->param_count++] =
             (ArtifactParam){ .name = name,
-                             .c_name = artifact_c_name(&job->arena, name),
                              .type = v->params[i].type,
                              .is_const = v->params[i].type->kind == TYPE_PTR &&
                                          v->params[i].type->is_const };
     }
+    artifact_c_params(&job->arena, k->params, k->param_count);
     k->record_size = artifact_layout_params(k->params, k->param_count);
 }
 
@@ -216,7 +216,8 @@ static bool job_cuda_text(Job *job, JobKernel *k, IrFunc *fn, PassCtx *passes, A
     for (uint32_t i = 0; i < job->archs->gpu.len; i++)
         if (!cuda_check_limits(fn, job->archs->gpu.at[i].target, &job->diags))
             return false;
-    if (!cuda_check_time(fn, job->opt->compile_budget, &job->diags))
+    const bool is_largest = index + 1 == k->unit->variant_count;  // what was not proved it tests
+    if (is_largest && !cuda_check_time(fn, job->opt->compile_budget, &job->diags))
         return false;
     if (job->emit & EMIT_REPORT)
         report_accesses(&job->arena, &job->sources, fn, &k->accesses[index]);
@@ -261,12 +262,45 @@ static bool job_variant(Job *job, JobKernel *k, uint32_t index)
     return job_host_text(job, k, fn, out, index) && job_cuda_text(job, k, fn, &passes, out, index);
 }
 
+static bool job_kernel_name(Job *job, JobKernel *k)
+{
+    enum { MAX_LENGTH = 255 };  // C99 promises less, compilers take more
+    const Span at = k->unit->function->def->name_span;
+    const char *name = arena_printf(
+        &job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "", k->unit->c_name);
+    if (strlen(name) > MAX_LENGTH) {
+        diag_report(&job->diags, DIAG_LIMIT, at,
+                    "a kernel's name has at most %d characters, this has %zu", MAX_LENGTH,
+                    strlen(name));
+        return false;
+    }
+    k->c_name = artifact_c_function(&job->arena, name);
+    if (!k->c_name) {
+        diag_report(&job->diags, DIAG_BAD_VALUE, at,
+                    "'%s' cannot be exported: libnewt has the names that begin so", name);
+        diag_help(&job->diags, "give the kernel a name=\"...\"");
+        return false;
+    }
+    for (const JobKernel *other = job->kernels; other != k; other++) {
+        const char *clash =
+            other->c_name ? artifact_c_clash(other->c_name, k->c_name) : NULL;
+        if (!clash)
+            continue;
+        diag_report(&job->diags, DIAG_BAD_VALUE, at,
+                    "the C functions of '%s' and '%s' would both be called '%s'",
+                    other->unit->c_name, k->unit->c_name, clash);
+        diag_note(&job->diags, other->unit->function->def->name_span, "the other one");
+        diag_help(&job->diags, "give one of them a name=\"...\"");
+        return false;
+    }
+    return true;
+}
+
 static bool job_kernel(Job *job, JobKernel *k)
 {
     uint32_t n = k->unit->variant_count;
-    k->c_name = artifact_c_function(
-        &job->arena, arena_printf(&job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "",
-                                  k->unit->c_name));
+    if (!job_kernel_name(job, k))
+        return false;
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
     k->accesses = ARENA_NEW_N(&job->arena, Buf, n);
     k->smem = ARENA_NEW_N(&job->arena, uint32_t, n);
