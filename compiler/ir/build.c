@@ -42,7 +42,8 @@ IrArity ir_arity(IrCode code)
     case IR_ATOMIC_RMW:
         return (
             IrArity){ .required = 2, .optional = 1, .results = 1, .optional_names = { "mask" } };
-    case IR_ATOMIC_CAS: return (IrArity){ .required = 3, .results = 1 };
+    case IR_ATOMIC_CAS:
+    case IR_DOT: return (IrArity){ .required = 3, .results = 1 };
     case IR_FOR: return (IrArity){ .required = 3, .regions = 1, .variadic = true };
     case IR_WHILE: return (IrArity){ .regions = 2, .variadic = true };
     case IR_IF: return (IrArity){ .required = 1, .regions = 2, .variadic = true };

@@ -21,7 +21,7 @@ typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE
                OPCLASS_REDUCE, OPCLASS_SCAN, OPCLASS_DOT, OPCLASS_CONTROL, OPCLASS_LAYOUT, OPCLASS_DEBUG } OpClass;
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
 typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
-               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER } AttrKind;
+               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT } AttrKind;
 
 typedef struct IrOpInfo {
     const char *mnemonic, *surface;
@@ -66,6 +66,8 @@ typedef enum { CACHE_DEFAULT, CACHE_CA, CACHE_CG, CACHE_CV, CACHE_WB, CACHE_CS, 
 typedef enum { EVICT_DEFAULT, EVICT_FIRST, EVICT_LAST } IrEvict;
 typedef enum { REDUCE_SUM, REDUCE_MAX, REDUCE_MIN, REDUCE_ARGMAX, REDUCE_ARGMIN, REDUCE_XOR, REDUCE_OR, REDUCE_KIND_COUNT } IrReduceKind;
 typedef enum { ATOMIC_ADD, ATOMIC_MAX, ATOMIC_MIN, ATOMIC_AND, ATOMIC_OR, ATOMIC_XOR, ATOMIC_XCHG, ATOMIC_KIND_COUNT } IrAtomicKind;
+/// How the factors of an fp32 dot are taken; the results of the last three are as good as fp32's.
+typedef enum { PRECISION_IEEE, PRECISION_TF32, PRECISION_TF32X3, PRECISION_BF16X3, PRECISION_BF16X6, PRECISION_COUNT } IrPrecision;
 typedef enum { ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL } IrOrder;
 typedef enum { SCOPE_CTA, SCOPE_GPU, SCOPE_SYS } IrScope;
 
@@ -93,6 +95,7 @@ typedef union IrAttr {
     bool round_to_zero;                                     ///< CAST: rtz instead of rtne
     const char *text;                                       ///< TEXT
     bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
+    struct { IrPrecision precision; bool mma; } dot;        ///< DOT; mma: by matrix instructions, decided by dot_select
 } IrAttr;
 
 struct IrOp {

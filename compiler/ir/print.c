@@ -10,6 +10,7 @@
 
 const char *const ir_text_cache[] = { "default", "ca", "cg", "cv", "wb", "cs", "wt" };
 const char *const ir_text_evict[] = { "default", "first", "last" };
+const char *const ir_text_precision[] = { "ieee", "tf32", "tf32x3", "bf16x3", "bf16x6" };
 const char *const ir_text_reduce[] = { "sum", "max", "min", "argmax", "argmin", "xor", "or" };
 const char *const ir_text_atomic[] = { "add", "max", "min", "and", "or", "xor", "xchg" };
 const char *const ir_text_order[] = { "relaxed", "acquire", "release", "acq_rel" };
@@ -143,6 +144,10 @@ static void print_attrs(Buf *out, const IrOp *op)
         buf_json_string(out, a->text ? a->text : "", a->text ? strlen(a->text) : 0);
         break;
     case ATTR_BARRIER: attr_flag(&l, "from_user", a->from_user); break;
+    case ATTR_DOT:
+        attr(&l, "precision=%s", ir_text_precision[a->dot.precision]);
+        attr_flag(&l, "mma", a->dot.mma);
+        break;
     case ATTR_NONE:
     case ATTR_CONST:  // these two stand where operands do
     case ATTR_RANGE: break;

@@ -417,6 +417,10 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
     case ATTR_CAST: out[n++] = (Field)FLAG("rtz", a->round_to_zero); break;
     case ATTR_TEXT: out[n++] = (Field){ "text", FIELD_TEXT, &a->text, 0, NULL, 0 }; break;
     case ATTR_BARRIER: out[n++] = (Field)FLAG("from_user", a->from_user); break;
+    case ATTR_DOT:
+        out[n++] = (Field)ENUM("precision", a->dot.precision, ir_text_precision);
+        out[n++] = (Field)FLAG("mma", a->dot.mma);
+        break;
     case ATTR_NONE:
     case ATTR_CONST:
     case ATTR_RANGE: break;

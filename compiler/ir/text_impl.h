@@ -10,6 +10,7 @@
 extern const char *const ir_text_cache[CACHE_WT + 1];
 extern const char *const ir_text_evict[EVICT_LAST + 1];
 extern const char *const ir_text_reduce[REDUCE_KIND_COUNT];
+extern const char *const ir_text_precision[PRECISION_COUNT];
 extern const char *const ir_text_atomic[ATOMIC_KIND_COUNT];
 extern const char *const ir_text_order[ORDER_ACQ_REL + 1];
 extern const char *const ir_text_scope[SCOPE_SYS + 1];

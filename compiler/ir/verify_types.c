@@ -290,6 +290,42 @@ static bool check_reduce(IrVerifier *v, const IrOp *op)
            bad_result(v, op);
 }
 
+/// What a dot sums in, and so gives: the operands' own kind, wide.
+static bool sums_in(ScalarKind factor, ScalarKind sum)
+{
+    switch ((int)factor) {
+    case SCALAR_I8: return sum == SCALAR_I32;
+    case SCALAR_E4M3:
+    case SCALAR_E5M2:
+    case SCALAR_F16: return sum == SCALAR_F32 || sum == SCALAR_F16;
+    case SCALAR_BF16:
+    case SCALAR_F32: return sum == SCALAR_F32;
+    case SCALAR_F64: return sum == SCALAR_F64;
+    default: return false;
+    }
+}
+
+static bool check_dot(IrVerifier *v, const IrOp *op)
+{
+    const Type *a = op->args[0]->type, *b = op->args[1]->type, *acc = op->args[2]->type;
+    const unsigned rank = type_rank(a);
+    if (rank < 2 || rank > 3 || !type_is_num(a))
+        return bad_operand(v, op, 0);
+    const bool alike = type_is_num(b) && (a->elem == b->elem || (type_is_fp8(a) && type_is_fp8(b)));
+    if (type_rank(b) != rank || !alike || a->shape[rank - 1] != b->shape[rank - 2] ||
+        (rank == 3 && a->shape[0] != b->shape[0]))
+        return bad_operand(v, op, 1);
+    if (type_rank(acc) != rank || !type_is_num(acc) || acc->shape[rank - 2] != a->shape[rank - 2] ||
+        acc->shape[rank - 1] != b->shape[rank - 1] || (rank == 3 && acc->shape[0] != a->shape[0]) ||
+        !sums_in(a->elem->scalar, acc->elem->scalar))
+        return bad_operand(v, op, 2);
+    if (op->results[0]->layout != op->args[2]->layout)
+        return ir_verify_fault(v, op, "the result has another layout than the accumulator");
+    if (op->attr.dot.precision >= PRECISION_COUNT)
+        return ir_verify_fault(v, op, "precision out of range");
+    return op->results[0]->type == acc || bad_result(v, op);
+}
+
 /* ---- control ---- */
 
 static bool carried_alike(const IrValue *a, const IrValue *b)
@@ -408,6 +444,7 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_ATOMIC_RMW] = check_atomic_rmw,
     [IR_ATOMIC_CAS] = check_atomic_cas,
     [IR_REDUCE] = check_reduce,
+    [IR_DOT] = check_dot,
     [IR_FOR] = check_for,
     [IR_WHILE] = check_while,
     [IR_IF] = check_if,

@@ -44,6 +44,8 @@ BuiltinFn *const lower_builtin_fn[BUILTIN_COUNT] = {
     [BUILTIN_REDUCE_OR] = lower_fn_reduce_bits,
     [BUILTIN_SOFTMAX] = lower_fn_softmax,
 
+    [BUILTIN_DOT] = lower_fn_dot,
+
     [BUILTIN_ADD] = lower_fn_arithmetic,
     [BUILTIN_SUB] = lower_fn_arithmetic,
     [BUILTIN_MUL] = lower_fn_arithmetic,

@@ -29,6 +29,8 @@ BuiltinFn lower_fn_reshape, lower_fn_ravel, lower_fn_trans, lower_fn_expand_dims
 BuiltinFn lower_fn_load, lower_fn_store, lower_fn_atomic, lower_fn_atomic_cas;
 /* reductions */
 BuiltinFn lower_fn_sum, lower_fn_max, lower_fn_argmax, lower_fn_reduce_bits, lower_fn_softmax;
+/* matrix products */
+BuiltinFn lower_fn_dot;
 /* arithmetic */
 BuiltinFn lower_fn_arithmetic, lower_fn_fdiv, lower_fn_logical, lower_fn_swizzle2d,
     lower_fn_next_power_of_2, lower_fn_abs;

@@ -168,6 +168,10 @@ void lower_count_step(Lower *cx, Span span);
 /// where(c, x, y): condition and two values, literals weak.
 Val lower_select(Lower *cx, const Val *v, const Span *spans, Span span);
 
+/* ---- builtin_dot.c ---- */
+/// a @ b.
+Val lower_matmul(Lower *cx, Val a, Span sa, Val b, Span sb, Span span);
+
 /* ---- value.c ---- */
 /// The type that an untyped number gets on its own; false after reporting that it has none.
 bool lower_literal_kind(Lower *cx, Val v, const char *what, Span span, ScalarKind *kind);

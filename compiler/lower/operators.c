@@ -233,15 +233,10 @@ static void check_shift(Lower *cx, AstBinaryOp op, const RuleResult *r, Val coun
                     scalar_info[r->kind].name);
 }
 
-static Val no_operator(Lower *cx, AstBinaryOp op, Span span)
+static Val no_power(Lower *cx, Span span)
 {
-    if (op == AST_POW) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, span, "'**' is only for constants");
-        diag_help(cx->consts.diags, "multiply, as in 'f * f', or call 'pow'");
-    } else {
-        const Builtin *dot = builtin_get(cx->program->builtins, BUILTIN_DOT);
-        builtin_report_unsupported(cx->consts.diags, span, dot);
-    }
+    lower_error(cx, DIAG_TYPE_MISMATCH, span, "'**' is only for constants");
+    diag_help(cx->consts.diags, "multiply, as in 'f * f', or call 'pow'");
     return val_error();
 }
 
@@ -267,8 +262,10 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span
     const char *text = ast_binary_text[op];
     if (!want_numbers(cx, text, v, spans, 2))
         return val_error();
-    if (binary_code[op] == IR_CODE_COUNT)
-        return no_operator(cx, op, span);
+    if (op == AST_MATMUL)
+        return lower_matmul(cx, a, sa, b, sb, span);
+    if (op == AST_POW)
+        return no_power(cx, span);
     RuleResult r =
         rule_apply(rule_of_binary(op), (RuleOperand[]){ operand_of(&v[0]), operand_of(&v[1]) }, 2);
     if (refused(cx, &r, text, spans, span))

@@ -54,6 +54,7 @@ static IrValue *simplify(Fold *f, IrOp *op)
         if (fold_evaluate(op, &c))
             return ir_const(&f->b, op->results[0]->type, c);
         v = fold_algebra(f, op);
+        v = v ? v : fold_dot(f, op);
         return v ? v : fold_shape(f, op);
     case OPCLASS_CREATE:
     case OPCLASS_SHAPE: return fold_shape(f, op);
@@ -106,12 +107,13 @@ static void fold_block(Fold *f, IrBlock *b)
 
 bool pass_fold(PassCtx *cx, IrFunc *fn)
 {
-    (void)cx;
     Fold f = { .b = { .fn = fn } };
     if (fn->has_layouts)
         return true;
     for (int round = 0; round < FOLD_MAX_ROUNDS; round++) {
         f.changed = false;
+        f.uses = ir_count_uses(fn, cx->arena);
+        f.use_count = fn->value_count;
         fold_block(&f, fn->body);
         ir_apply_replacements(fn);
         if (!f.changed)

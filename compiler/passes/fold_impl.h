@@ -10,6 +10,8 @@
 typedef struct Fold {
     IrBuilder b;   ///< in front of the operation at hand
     bool changed;  ///< something was changed in place
+    const uint32_t *uses;  ///< by value id, of the function as the round began
+    uint32_t use_count;    ///< ids that `uses` knows
 } Fold;
 
 static inline bool fold_const_of(const IrValue *v, IrConst *out)
@@ -36,6 +38,9 @@ IrValue *fold_algebra(Fold *f, IrOp *op);
 
 /// fold_shape.c: splats, compositions of shape operations, elementwise operations on splats.
 IrValue *fold_shape(Fold *f, IrOp *op);
+
+/// fold_dot.c: an addition to a matrix product.
+IrValue *fold_dot(Fold *f, IrOp *op);
 
 /// fold_control.c: decided branches, loops of no or one iteration, values that loops only hand on.
 /// True when it changed something; `op` may be gone then.

@@ -90,7 +90,7 @@ const char *builtin_suggest_param(const Builtin *b, const char *name);
 /// The default of every parameter, in order (CONST_ERROR: it has none, the empty tuple: variadic).
 void builtin_default_args(const Builtin *b, ConstVal *out);
 
-/// "'dot' is not compiled by this version yet (matrix products)" with slug unsupported.
+/// "'sort' is not compiled by this version yet (sorting)" with slug unsupported.
 void builtin_report_unsupported(DiagSink *d, Span span, const Builtin *b);
 
 #endif

@@ -249,10 +249,10 @@ static void unsupported_message(void **state)
     SourceMap sources = { .arena = &f->arena };
     DiagSink diags;
     diag_init(&diags, &f->arena, &sources);
-    builtin_report_unsupported(&diags, (Span){ 0, 0 }, builtin_get(f->table, BUILTIN_DOT));
+    builtin_report_unsupported(&diags, (Span){ 0, 0 }, builtin_get(f->table, BUILTIN_SORT));
     assert_int_equal(diags.list.len, 1);
     assert_string_equal(diags.list.at[0]->text,
-                        "'dot' is not compiled by this version yet (matrix products)");
+                        "'sort' is not compiled by this version yet (sorting)");
     assert_int_equal(diags.list.at[0]->id, DIAG_UNSUPPORTED);
 }
 

@@ -78,6 +78,7 @@ void host_close_loops(HostEmit *e, const Type *t);
 void host_declare_array(HostEmit *e, const char *name, const Type *t);
 void host_block(HostEmit *e, const IrBlock *b);
 void host_reduce(HostEmit *e, const IrOp *op);
+void host_dot(HostEmit *e, const IrOp *op);
 void host_store(HostEmit *e, const IrOp *op, const HostCoords *c);
 void host_atomic(HostEmit *e, const IrOp *op, const HostCoords *c);
 

@@ -317,6 +317,8 @@ static void host_single(HostEmit *e, const IrOp *op)
         host_close_loops(e, out->type);
     } else if (op->code == IR_REDUCE) {
         host_reduce(e, op);
+    } else if (op->code == IR_DOT) {
+        host_dot(e, op);
     } else if (cls == OPCLASS_DEBUG) {
         return;  // one thread runs a program: it needs no barrier; asserts are a debug build's
     } else if (out && !type_is_block(out->type)) {

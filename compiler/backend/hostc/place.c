@@ -115,7 +115,7 @@ static void place_operands(HostEmit *e, const IrOp *op)
 static bool place_ends_group(const HostEmit *e, const IrOp *op)
 {
     OpClass cls = ir_op_info[op->code].cls;
-    if (cls == OPCLASS_CONTROL || cls == OPCLASS_REDUCE || cls == OPCLASS_ATOMIC || cls == OPCLASS_DEBUG)
+    if (cls == OPCLASS_CONTROL || cls == OPCLASS_REDUCE || cls == OPCLASS_DOT || cls == OPCLASS_ATOMIC || cls == OPCLASS_DEBUG)
         return true;
     if (op->code == IR_LOAD || op->code == IR_STORE)
         return !place_domain(e, op);  // a scalar access keeps its place among the block accesses

@@ -67,6 +67,16 @@ NTH_FN float nth_round_e5m2(double x)
 {
     return (float)nth_saturate(nth_nearest(nth_saturate(x, 57344.0), 2, -14), 57344.0);
 }
+/* tf32 keeps 10 bits of fraction; halves go away from zero, as cvt.rna does */
+NTH_FN float nth_round_tf32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7f800000u) != 0x7f800000u)
+        bits = (bits + 0x1000u) & 0xffffe000u;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
 NTH_FN float nth_round_f32_rtz(double x)
 {
     const float r = (float)x;
