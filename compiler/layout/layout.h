@@ -149,6 +149,39 @@ typedef struct ReducePlan {
 /// constructor makes such a layout.
 const ReducePlan *layout_plan_reduce(LayoutTable *t, const Layout *l, const Type *block, unsigned axis);
 
+/* ---- matrix products (dot.c) ---- */
+/// The layout of a product's sum, (M, N) or (batch, M, N), as plain multiplication wants it.
+const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits);
+/// As mma.sync's m16n8 accumulators: slot bit 0 the lowest column bit, slot bit 1 row bit 3, lanes
+/// column bits 1, 2 and row bits 0 to 2. The slots above are columns, rows, batch. NULL when the
+/// sum has fewer than 16 rows or 8 columns.
+const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits);
+
+/// Where a factor lies in the dot's scratch. A factor's element is made of the inner axis's bits
+/// (K), the outer one's (M or N) and the batch's.
+typedef struct DotFactor {
+    uint8_t inner_low, inner_bits, outer_low, outer_bits, batch_low, batch_bits;
+    bool inner_fast;                ///< elements of one row of shared memory follow the inner axis
+    uint32_t index[20];             ///< shared index of each element bit (XOR map, bijective)
+    /* Store: groups of `vec` slots, position p's bits being the slot's bits slot_bits[]; threads
+     * with (thread & idle) == 0 write. */
+    uint8_t slot_bits[LAYOUT_MAX_BITS], vec;
+    uint32_t idle;
+    uint32_t at, bytes;             ///< in the dot's scratch
+} DotFactor;
+
+typedef struct DotPlan {
+    DotFactor factor[2];
+    uint32_t bytes;                 ///< shared memory needed
+} DotPlan;
+
+/// For a DOT whose operands have layouts; attr.dot.mma counts.
+const DotPlan *layout_plan_dot(LayoutTable *t, const IrOp *dot);
+/// The factor's element with inner coordinate 0 that an element of the sum is made of: linear.
+uint32_t layout_dot_element(const DotPlan *plan, unsigned which, uint32_t sum_element);
+/// Its place in shared memory, counted in elements: linear.
+uint32_t layout_dot_index(const DotFactor *f, uint32_t element);
+
 /* ---- text and pictures ---- */
 /// "reg=[1,2];lane=[4,8,16,32,64];warp=[128,256]" and back (NULL when malformed).
 void layout_print(Buf *out, const Layout *l);

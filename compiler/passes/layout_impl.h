@@ -44,7 +44,7 @@ bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layo
 void layout_infer(Assign *as);
 /// The layout in which `op` (LOAD, STORE, atomic) works, from what is decided so far.
 const Layout *layout_of_access(Assign *as, const IrOp *op);
-/// The layout that operand i of an elementwise or shape operation needs for a result in layout `l`.
+/// The layout that operand i of an elementwise, shape or DOT operation needs for a result in layout `l`.
 const Layout *layout_of_operand(Assign *as, const IrOp *op, uint32_t i, const Layout *l);
 /// The layout in which a REDUCE takes its operand.
 const Layout *layout_of_reduced(Assign *as, const IrOp *op);

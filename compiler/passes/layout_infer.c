@@ -92,11 +92,21 @@ static const Layout *decided(const Assign *as, const IrValue *v)
 const Layout *layout_of_operand(Assign *as, const IrOp *op, uint32_t i, const Layout *l)
 {
     const IrValue *v = op->args[i];
+    if (op->code == IR_DOT && i < 2)  // a factor is read through shared memory
+        return as->flexible[v->id] ? layout_default(as, v->type) : as->fixed[v->id];
     if (op->code == IR_TRANS)
         return layout_untrans(as->layouts, l, v->type, op->attr.perm);
     if (op->code == IR_BROADCAST)
         return layout_unbroadcast(as->layouts, l, op->results[0]->type, v->type, NULL);
     return l;
+}
+
+/// The layout in which a DOT sums.
+static const Layout *layout_of_sum(Assign *as, const IrOp *op)
+{
+    const Type *sum = op->results[0]->type;
+    return op->attr.dot.mma ? layout_dot_mma(as->layouts, sum, as->warp_bits)
+                            : layout_dot_fma(as->layouts, sum, as->warp_bits);
 }
 
 const Layout *layout_of_access(Assign *as, const IrOp *op)
@@ -214,10 +224,10 @@ static const Layout *forward_layout(Assign *as, const IrOp *op)
     }
     case OPCLASS_ELEMENTWISE:
     case OPCLASS_SHAPE: return follow_operands(as, op);
+    case OPCLASS_DOT: return layout_of_sum(as, op);
     case OPCLASS_CONST:
     case OPCLASS_CREATE:
     case OPCLASS_SCAN:
-    case OPCLASS_DOT:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
     case OPCLASS_DEBUG: break;
@@ -292,12 +302,12 @@ static const Layout *working_layout(Assign *as, const IrOp *op)
             return NULL;
         return op->resultc == 0 ? layout_of_access(as, op) : decided(as, op->results[0]);
     case OPCLASS_ELEMENTWISE:
-    case OPCLASS_SHAPE: return decided(as, op->results[0]);
+    case OPCLASS_SHAPE:
+    case OPCLASS_DOT: return decided(as, op->results[0]);
     case OPCLASS_CONST:
     case OPCLASS_CREATE:
     case OPCLASS_REDUCE:
     case OPCLASS_SCAN:
-    case OPCLASS_DOT:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
     case OPCLASS_DEBUG: break;
@@ -321,7 +331,7 @@ static void backward(Backward *bw, const IrBlock *b)
         for (uint32_t r = op->regionc; r-- > 0;)
             backward(bw, op->regions[r]);
         const Layout *l = working_layout(as, op);
-        for (uint32_t i = 0; i < op->argc && l != NULL; i++) {
+        for (uint32_t i = op->code == IR_DOT ? 2 : 0; i < op->argc && l != NULL; i++) {
             if (!layout_is_scalar(op->args[i]))
                 ask(bw, op->args[i], layout_of_operand(as, op, i, l));
         }

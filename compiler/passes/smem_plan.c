@@ -3,6 +3,7 @@
 ///     REDUCE           one value a warp: scratch_elems values of at least 4 bytes; for argmax and
 ///                      argmin, from the next multiple of 16 on, as many int32 indices
 ///     CONVERT          of kind SHARED: the whole block, or a piece of it if the chip has not that much
+///     DOT              both factors
 ///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
 ///                      element number
 ///     LOAD             that is volatile and of which several threads hold an element: likewise
@@ -83,6 +84,7 @@ static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
     switch (op->code) {
     case IR_REDUCE: return reduce_bytes(p, op);
     case IR_CONVERT: return convert_bytes(p, op);
+    case IR_DOT: return layout_plan_dot(p->cx->layouts, op)->bytes;
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS: return shared_result_bytes(p, op);
     case IR_LOAD: return looks_again(op) ? shared_result_bytes(p, op) : 0;

@@ -10,7 +10,8 @@
 // ORDER EmitNeed
 static const char *const cuda_headers[] = { "base",    "int",    "compare", "float",
                                             "convert", "small",  "memory",  "shared",
-                                            "reduce",  "atomic", "debug" };
+                                            "reduce",  "atomic", "debug",   "dot",
+                                            "mma" };
 
 static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_CONST] = cuda_emit_const,
@@ -29,6 +30,7 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_ATOMIC_RMW] = cuda_emit_atomic_rmw,
     [IR_ATOMIC_CAS] = cuda_emit_atomic_cas,
     [IR_REDUCE] = cuda_emit_reduce,
+    [IR_DOT] = cuda_emit_dot,
     [IR_FOR] = cuda_emit_for,
     [IR_WHILE] = cuda_emit_while,
     [IR_IF] = cuda_emit_if,

@@ -37,7 +37,9 @@ typedef enum {
     NEED_SHARED = 1 << 7,
     NEED_REDUCE = 1 << 8,
     NEED_ATOMIC = 1 << 9,
-    NEED_DEBUG = 1 << 10
+    NEED_DEBUG = 1 << 10,
+    NEED_DOT = 1 << 11,
+    NEED_MMA = 1 << 12
 } EmitNeed;
 
 /// A layout that the text mentions: L<index> in the head comment.
@@ -157,7 +159,7 @@ EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id,
     cuda_emit_num_programs;
 EmitFn cuda_emit_same_slots, cuda_emit_broadcast;
 EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_cas;
-EmitFn cuda_emit_reduce, cuda_emit_convert;
+EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot;
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
     cuda_emit_assert;
 

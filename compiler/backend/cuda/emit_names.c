@@ -19,7 +19,7 @@ static const char reserved[] =
     "register reinterpret_cast requires return short signed sizeof static static_assert "
     "static_cast struct switch template this thread_local throw true try typedef typeid "
     "typename union unsigned using virtual void volatile wchar_t while xor xor_eq typeof linux "
-    "unix NULL threadIdx blockIdx blockDim gridDim warpSize memcpy memset printf assert tid r";
+    "unix NULL threadIdx blockIdx blockDim gridDim warpSize memcpy memset printf assert tid r group";
 
 void cuda_names_begin(Emit *e)
 {

@@ -1,0 +1,36 @@
+/// emit_dot.h - what the emitters of matrix products share.
+///
+/// emit_dot.c brings the factors to shared memory and multiplies plainly; emit_mma.c multiplies by
+/// matrix instructions. Both add to an array `sum` with one element a slot of the sum's layout.
+#ifndef NEWT_BACKEND_CUDA_EMIT_DOT_H
+#define NEWT_BACKEND_CUDA_EMIT_DOT_H
+#include "backend/cuda/emit_impl.h"
+
+typedef struct EmitDot {
+    const IrOp *op;
+    const DotPlan *plan;
+    const Layout *layout;  // of the sum
+    unsigned slots;
+    const char *ctype[2];    // of the factors
+    const char *sum_type;    // what is summed in
+    const char *tile[2];     // the factors in shared memory
+    const char *sum;         // the array
+} EmitDot;
+
+/// An expression that is linear in some bits, and all bits that it may have.
+typedef struct EmitIndex {
+    const char *text;
+    uint32_t image;
+} EmitIndex;
+
+/// The sum's elements at which factor `which` changes, by the slot's bits: position p's bit is that
+/// of slot bit bits[p]. Gives how many there are.
+unsigned cuda_dot_slots(const EmitDot *d, unsigned which, uint8_t *bits);
+/// The place in shared memory that bits [0, count) of `var` add to: basis[k] are factor elements.
+EmitIndex cuda_dot_index(Emit *e, const DotFactor *f, const char *var, const uint32_t *basis,
+                         unsigned count);
+EmitIndex cuda_dot_join(Emit *e, EmitIndex a, EmitIndex b);
+/// Begins a loop of `var` that unrolls, with a block; gives "0" and only the block for one round.
+const char *cuda_dot_loop(Emit *e, const char *var, unsigned n, unsigned step);
+
+#endif

@@ -1,0 +1,376 @@
+// Matrix products against sums in long double: types, shapes, orders of operands, accumulators, batches.
+#include "number.h"
+
+typedef NewtStatus Mm(NewtDevice *device, const void *a, const void *b, void *c, int32_t m, int32_t n, int32_t k,
+                      int32_t a_row, int32_t a_col, int32_t b_row, int32_t b_col);
+#define MM(name)                                                                                                     \
+    static NewtStatus mm_##name(NewtDevice *device, const void *a, const void *b, void *c, int32_t m, int32_t n,      \
+                                int32_t k, int32_t a_row, int32_t a_col, int32_t b_row, int32_t b_col)                \
+    {                                                                                                                \
+        return K(mm_##name)(device, NULL, a, b, c, m, n, k, a_row, a_col, b_row, b_col);                              \
+    }
+MM(f16)
+MM(bf16)
+MM(ieee)
+MM(tf32)
+MM(tf32x3)
+MM(bf16x6)
+MM(f64)
+MM(i8)
+MM(e4m3)
+MM(e5m2)
+MM(fp8)
+MM(16)
+MM(16x8)
+MM(128x32)
+MM(32x128)
+MM(deep)
+MM(1x16)
+MM(16x1)
+MM(1x1)
+MM(8x4)
+
+typedef NewtStatus Fixed(NewtDevice *device, const void *a, const void *b, void *c);
+#define FIXED(name)                                                                             \
+    static NewtStatus name(NewtDevice *device, const void *a, const void *b, void *c)           \
+    {                                                                                           \
+        return K(name)(device, NULL, a, b, c);                                                  \
+    }
+FIXED(transposed_f16)
+FIXED(transposed_bf16)
+FIXED(transposed_f32)
+FIXED(transposed_i8)
+FIXED(batch_f16)
+FIXED(batch_f32)
+FIXED(batch_bf16)
+
+/// A product of `m` by `k` and `k` by `n` numbers; element (i, j) of a factor is at i * row + j * col.
+typedef struct Product {
+    NewtType a, b, c;
+    bool tf32;
+    int32_t m, n, k, a_row, a_col, b_row, b_col;
+} Product;
+
+static Num tf32(Num v)
+{
+    int exponent;
+    frexpl(v, &exponent);
+    const Num unit = ldexpl(1, (exponent < -125 ? -125 : exponent) - 11);
+    return roundl(v / unit) * unit;
+}
+
+static Num factor(const Product *p, NewtType t, const void *at, size_t i)
+{
+    return p->tf32 ? tf32(num_get(t, at, i)) : num_get(t, at, i);
+}
+
+/// Element (m, n) with what may be added to it, and how far a sum in the result's type may be from it.
+static Num expected(const Product *p, const void *a, const void *b, int32_t m, int32_t n, Num first, Num *slack)
+{
+    Num sum = first, size = fabsl(first);
+    for (int32_t k = 0; k < p->k; k++) {
+        const Num x = factor(p, p->a, a, (size_t)(m * p->a_row + k * p->a_col));
+        const Num y = factor(p, p->b, b, (size_t)(k * p->b_row + n * p->b_col));
+        sum += x * y;
+        size += fabsl(x * y);
+    }
+    // Tensor cores cut what they add off: a bit more than half a unit in each step.
+    *slack = num_is_float(p->c) ? (Num)(p->k + 2) * size * (p->c == NEWT_F64 ? 0x1p-53L : 0x1p-23L) : 0;
+    return sum;
+}
+
+static void fill(RunCx *cx, NewtType t, void *at, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (num_is_float(t))
+            num_put(t, at, i, (Num)run_uniform(cx));
+        else
+            num_put_int(t, at, i, run_random(cx));
+    }
+}
+
+static void check(const Product *p, const void *a, const void *b, const void *c, size_t c_at, const char *what)
+{
+    Num slack;
+    for (int32_t m = 0; m < p->m; m++)
+        for (int32_t n = 0; n < p->n; n++) {
+            const Num want = expected(p, a, b, m, n, 0, &slack);
+            const Num got = num_get(p->c, c, c_at + (size_t)(m * p->n + n));
+            if (!(fabsl(got - want) <= slack))
+                fail_msg("%s: element (%d, %d) of %d x %d x %d is %.10Lg, should be %.10Lg within %.2Lg", what, m, n, p->m,
+                         p->n, p->k, got, want, slack);
+        }
+}
+
+/// One product of random sizes, each factor's axes in a random order.
+static void run_mm(RunCx *cx, Product p, Mm *launch, int32_t most, const char *what)
+{
+    p.m = (int32_t)run_between(cx, 1, most);
+    p.n = (int32_t)run_between(cx, 1, most);
+    p.k = (int32_t)run_between(cx, 1, 2 * most);
+    const bool turn_a = run_random(cx) % 2, turn_b = run_random(cx) % 2;
+    const int32_t pad = (int32_t)run_between(cx, 0, 1) * 8;
+    p.a_row = turn_a ? 1 : (p.k + 15) / 16 * 16 + pad;
+    p.a_col = turn_a ? (p.m + 15) / 16 * 16 + pad : 1;
+    p.b_row = turn_b ? 1 : p.n + pad;
+    p.b_col = turn_b ? p.k + pad : 1;
+    const size_t a_count = (size_t)((p.m - 1) * p.a_row + (p.k - 1) * p.a_col + 1);
+    const size_t b_count = (size_t)((p.k - 1) * p.b_row + (p.n - 1) * p.b_col + 1);
+    const size_t c_bytes = num_size(p.c) * (size_t)(p.m * p.n);
+    void *a = run_temp(cx, a_count * num_size(p.a)), *b = run_temp(cx, b_count * num_size(p.b));
+    void *c = run_temp(cx, c_bytes), *dc = RUN_OUT(cx, c_bytes);
+    fill(cx, p.a, a, a_count);
+    fill(cx, p.b, b, b_count);
+    RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(p.a), 0),
+                  run_buffer(cx, b, b_count * num_size(p.b), 0), dc, p.m, p.n, p.k, p.a_row, p.a_col, p.b_row, p.b_col));
+    run_get(cx, dc, c);
+    check(&p, a, b, c, 0, what);
+}
+
+enum { ROUNDS = 3 };
+
+static void types(RunCx *cx)
+{
+    static const struct {
+        Product p;
+        Mm *launch;
+        const char *name;
+    } cases[] = {
+        { { NEWT_F16, NEWT_F16, NEWT_F32, .tf32 = false }, mm_f16, "fp16" },
+        { { NEWT_BF16, NEWT_BF16, NEWT_F32, .tf32 = false }, mm_bf16, "bf16" },
+        { { NEWT_F32, NEWT_F32, NEWT_F32, .tf32 = false }, mm_ieee, "ieee" },
+        { { NEWT_F32, NEWT_F32, NEWT_F32, .tf32 = true }, mm_tf32, "tf32" },
+        { { NEWT_F32, NEWT_F32, NEWT_F32, .tf32 = false }, mm_tf32x3, "tf32x3" },
+        { { NEWT_F32, NEWT_F32, NEWT_F32, .tf32 = false }, mm_bf16x6, "bf16x6" },
+        { { NEWT_F64, NEWT_F64, NEWT_F64, .tf32 = false }, mm_f64, "fp64" },
+        { { NEWT_I8, NEWT_I8, NEWT_I32, .tf32 = false }, mm_i8, "int8" },
+        { { NEWT_F8E4M3, NEWT_F8E4M3, NEWT_F32, .tf32 = false }, mm_e4m3, "e4m3" },
+        { { NEWT_F8E5M2, NEWT_F8E5M2, NEWT_F32, .tf32 = false }, mm_e5m2, "e5m2" },
+        { { NEWT_F8E4M3, NEWT_F8E5M2, NEWT_F32, .tf32 = false }, mm_fp8, "e4m3 by e5m2" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int round = 0; round < ROUNDS; round++) {
+            run_mm(cx, cases[i].p, cases[i].launch, 100, cases[i].name);
+            run_release(cx);
+        }
+}
+
+static void shapes(RunCx *cx)
+{
+    static const Product f16 = { NEWT_F16, NEWT_F16, NEWT_F32, .tf32 = false };
+    static const Product bf16 = { NEWT_BF16, NEWT_BF16, NEWT_F32, .tf32 = false };
+    static const Product f32 = { NEWT_F32, NEWT_F32, NEWT_F32, .tf32 = false };
+    static const Product i8 = { NEWT_I8, NEWT_I8, NEWT_I32, .tf32 = false };
+    for (int round = 0; round < ROUNDS; round++) {
+        run_mm(cx, f16, mm_16, 40, "16 x 16 x 16");
+        run_mm(cx, bf16, mm_16x8, 40, "16 x 8 x 16");
+        run_mm(cx, f16, mm_128x32, 150, "128 x 32 x 16");
+        run_mm(cx, f16, mm_32x128, 150, "32 x 128 x 64");
+        run_mm(cx, f16, mm_deep, 100, "16 x 64 x 128");
+        run_mm(cx, f16, mm_1x16, 20, "1 x 16 x 32");
+        run_mm(cx, f32, mm_16x1, 20, "16 x 1 x 16");
+        run_mm(cx, f16, mm_1x1, 5, "1 x 1 x 16");
+        run_mm(cx, i8, mm_8x4, 20, "8 x 4 x 32");
+        run_release(cx);
+    }
+}
+
+/// Long sums of the largest products, which no fp32 accumulator can hold.
+static void int8_sums(RunCx *cx)
+{
+    static const int8_t small_a[2][2] = { { -44, -20 }, { -126, 6 } }, small_b[2][2] = { { 24, -75 }, { 127, -101 } };
+    static const int32_t small[2][2] = { { -3596, 5320 }, { -2262, 8844 } };
+    enum { LONG = 4608 };
+    int32_t c[4], long_c;
+    void *dc = RUN_OUT(cx, sizeof c), *dl = RUN_OUT(cx, sizeof long_c);
+    int8_t *a = run_temp(cx, LONG), *b = run_temp(cx, LONG);
+    RUN_OK(mm_i8(cx->device, RUN_IN(cx, small_a), RUN_IN(cx, small_b), dc, 2, 2, 2, 2, 1, 2, 1));
+    run_get(cx, dc, c);
+    run_same_bits(c, small, 4, 4);
+    memset(a, 127, LONG);
+    memset(b, 127, LONG);
+    a[LONG - 1] = 126;
+    RUN_OK(mm_i8(cx->device, run_buffer(cx, a, LONG, 0), run_buffer(cx, b, LONG, 0), dl, 1, 1, LONG, LONG, 1, 1, 1));
+    run_get(cx, dl, &long_c);
+    assert_int_equal(long_c, 74322305);
+}
+
+/// Sum of (m * N + n + 1) * c[m][n]: catches permuted elements too.
+static int64_t weighted(const int32_t *c, int count)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (int64_t)(i + 1) * c[i];
+    return sum;
+}
+
+static void accumulator_from_memory(RunCx *cx)
+{
+    float c[1024], out[1024];
+    int32_t whole[1024];
+    uint16_t a[2048], b[2048];
+    for (int i = 0; i < 2048; i++) {
+        num_put(NEWT_F16, a, (size_t)i, (i / 64 + i % 64) % 5 - 2);
+        num_put(NEWT_F16, b, (size_t)i, (2 * (i / 32) + i % 32) % 7 - 3);
+    }
+    for (int i = 0; i < 1024; i++)
+        c[i] = (float)(i / 32 - i % 32);
+    for (int loop = 0; loop < 2; loop++) {
+        void *dc = RUN_IN(cx, c), *da = RUN_IN(cx, a), *db = RUN_IN(cx, b);
+        RUN_OK((loop ? K(from_memory_loop) : K(from_memory))(cx->device, NULL, da, db, dc, 64));
+        run_get(cx, dc, out);
+        for (int i = 0; i < 1024; i++)
+            whole[i] = (int32_t)out[i];
+        assert_int_equal(whole[0], 3);
+        assert_int_equal(whole[31], -41);
+        assert_int_equal(whole[31 * 32], 36);
+        assert_int_equal(whole[31 * 32 + 31], -10);
+        assert_int_equal(whole[5 * 32 + 7], 1);
+        assert_int_equal(weighted(whole, 1024), 2694213);
+    }
+}
+
+static void transposed_operand(RunCx *cx)
+{
+    static const struct {
+        NewtType t, c;
+        Fixed *launch;
+    } cases[] = {
+        { NEWT_F16, NEWT_F32, transposed_f16 },
+        { NEWT_BF16, NEWT_F32, transposed_bf16 },
+        { NEWT_F32, NEWT_F32, transposed_f32 },
+        { NEWT_I8, NEWT_I32, transposed_i8 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t bytes = 2048 * num_size(cases[i].t);
+        void *a = run_temp(cx, bytes), *b = run_temp(cx, bytes);
+        uint32_t out[2048];
+        int32_t c[2048];
+        for (int k = 0; k < 64; k++)
+            for (int m = 0; m < 32; m++) {
+                const int x = (3 * k + m) % 7 - 3, y = (k + 5 * m) % 6 - 2;
+                num_cast(NEWT_I32, &x, cases[i].t, (char *)a + (size_t)(k * 32 + m) * num_size(cases[i].t), 0);
+                num_cast(NEWT_I32, &y, cases[i].t, (char *)b + (size_t)(k * 32 + m) * num_size(cases[i].t), 0);
+            }
+        void *dc = RUN_OUT(cx, sizeof out);
+        RUN_OK(cases[i].launch(cx->device, run_buffer(cx, a, bytes, 0), run_buffer(cx, b, bytes, 0), dc));
+        run_get(cx, dc, out);
+        for (size_t k = 0; k < 2048; k++)
+            c[k] = (int32_t)num_get(cases[i].c, out, k);
+        assert_int_equal(c[0], 12);
+        assert_int_equal(c[31], 3);
+        assert_int_equal(c[31 * 32], 12);
+        assert_int_equal(c[31 * 32 + 31], -12);
+        assert_int_equal(c[5 * 32 + 7], 6);
+        assert_int_equal(weighted(c, 1024), -50478);
+        for (int k = 0; k < 1024; k++)  // the second product is the first one's transpose
+            assert_int_equal(c[1024 + k], c[k % 32 * 32 + k / 32]);
+    }
+}
+
+static void run_batch(RunCx *cx, NewtType t, int32_t g, int32_t m, int32_t n,
+                      Fixed *launch)
+{
+    const size_t a_count = (size_t)(g * m * 32), b_count = (size_t)(g * n * 32), c_count = (size_t)(g * m * n);
+    char *a = run_temp(cx, a_count * num_size(t)), *b = run_temp(cx, b_count * num_size(t));
+    float *c = run_temp(cx, c_count * sizeof *c);
+    const Product p = { t, t, NEWT_F32, false, m, n, 32, 32, 1, n, 1 };
+    void *dc = RUN_OUT(cx, c_count * sizeof *c);
+    fill(cx, t, a, a_count);
+    fill(cx, t, b, b_count);
+    RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(t), 0), run_buffer(cx, b, b_count * num_size(t), 0), dc));
+    run_get(cx, dc, c);
+    for (int32_t i = 0; i < g; i++)
+        check(&p, a + (size_t)(i * m * 32) * num_size(t), b + (size_t)(i * n * 32) * num_size(t), c, (size_t)(i * m * n), "batch");
+}
+
+static void batches(RunCx *cx)
+{
+    run_batch(cx, NEWT_F16, 4, 16, 32, batch_f16);
+    run_batch(cx, NEWT_F32, 2, 4, 8, batch_f32);
+    run_batch(cx, NEWT_BF16, 8, 32, 16, batch_bf16);
+}
+
+static void epilogues(RunCx *cx)
+{
+    uint16_t a[64 * 64], b[64 * 32], c[64 * 32];
+    float bias[32], rows[64], columns[32];
+    Num top[32];
+    const Product p = { NEWT_F16, NEWT_F16, NEWT_F32, false, 64, 32, 64, 64, 1, 32, 1 };
+    void *dc = RUN_OUT(cx, sizeof c), *drows = RUN_OUT(cx, sizeof rows), *dcolumns = RUN_OUT(cx, sizeof columns);
+    fill(cx, NEWT_F16, a, 64 * 64);
+    fill(cx, NEWT_F16, b, 64 * 32);
+    fill(cx, NEWT_F32, bias, 32);
+    RUN_OK(K(epilogue)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, bias), dc, drows, dcolumns));
+    run_get(cx, dc, c);
+    run_get(cx, drows, rows);
+    run_get(cx, dcolumns, columns);
+    for (int32_t m = 0; m < 64; m++) {
+        Num sum = 0, slack, all = 0;
+        for (int32_t n = 0; n < 32; n++) {
+            Num z = expected(&p, a, b, m, n, bias[n], &slack);
+            z = z > 0 ? z : z / 2;
+            all += slack + fabsl(z) * 0x1p-20L;
+            sum += z;
+            top[n] = m == 0 || z > top[n] ? z : top[n];
+            run_near((double)num_get(NEWT_F16, c, (size_t)(m * 32 + n)), (double)z, (double)(slack + num_ulp(NEWT_F16, z)),
+                     (size_t)(m * 32 + n));
+        }
+        run_near(rows[m], (double)sum, (double)all, (size_t)m);
+    }
+    for (size_t n = 0; n < 32; n++)
+        run_near(columns[n], (double)top[n], 1e-4, n);
+}
+
+static void chains(RunCx *cx)
+{
+    int8_t a[1024], b[1024], c[1024];
+    int32_t middle[1024], want[1024] = { 0 }, out[1024], reshaped[1024];
+    for (int i = 0; i < 1024; i++) {
+        a[i] = (int8_t)run_between(cx, -1, 1);
+        b[i] = (int8_t)run_between(cx, -1, 1);
+        c[i] = (int8_t)run_between(cx, -100, 100);
+    }
+    for (int i = 0; i < 1024; i++) {
+        middle[i] = 0;
+        for (int k = 0; k < 32; k++)
+            middle[i] += a[i / 32 * 32 + k] * b[k * 32 + i % 32];
+    }
+    for (int i = 0; i < 1024; i++)
+        for (int k = 0; k < 32; k++)
+            want[i] += middle[i / 32 * 32 + k] * c[k * 32 + i % 32];
+    void *dout = RUN_OUT(cx, sizeof out), *dreshaped = RUN_OUT(cx, sizeof reshaped);
+    RUN_OK(K(chained)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, c), dout, dreshaped));
+    run_get(cx, dout, out);
+    run_get(cx, dreshaped, reshaped);
+    run_same_bits(out, want, 4, 1024);
+    run_same_bits(reshaped, middle, 4, 1024);
+}
+
+/// Small integers: exact in fp16 whatever is rounded when.
+static void half_sums(RunCx *cx)
+{
+    uint16_t a[256], b[256], c[256];
+    const Product p = { NEWT_F16, NEWT_F16, NEWT_F16, false, 16, 16, 16, 16, 1, 16, 1 };
+    Num slack;
+    void *dc = RUN_OUT(cx, sizeof c);
+    for (size_t i = 0; i < 256; i++) {
+        num_put(NEWT_F16, a, i, (Num)run_between(cx, -4, 4));
+        num_put(NEWT_F16, b, i, (Num)run_between(cx, -4, 4));
+    }
+    RUN_OK(K(half)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), dc));
+    run_get(cx, dc, c);
+    for (int i = 0; i < 256; i++)
+        assert_true(num_get(NEWT_F16, c, (size_t)i) == 2 * expected(&p, a, b, i / 16, i % 16, 0, &slack));
+}
+
+RUN_TESTS = { { "types", types },
+              { "shapes", shapes },
+              { "int8_sums", int8_sums },
+              { "accumulator_from_memory", accumulator_from_memory },
+              { "transposed_operand", transposed_operand },
+              { "batches", batches },
+              { "epilogues", epilogues },
+              { "chains", chains },
+              { "half_sums", half_sums },
+              RUN_END };
