@@ -238,6 +238,15 @@ static const Target *job_smallest_target(const Job *job)
     return least ? least : target_find("sm_80");
 }
 
+/// What every chip that the text is compiled for has.
+static uint32_t job_features(const Job *job)
+{
+    uint32_t features = job->archs->gpu.len ? UINT32_MAX : target_find("sm_80")->features;
+    for (uint32_t i = 0; i < job->archs->gpu.len; i++)
+        features &= job->archs->gpu.at[i].target->features;
+    return features;
+}
+
 static bool job_variant(Job *job, JobKernel *k, uint32_t index)
 {
     const Variant *v = &k->unit->variants[index];
@@ -248,6 +257,8 @@ static bool job_variant(Job *job, JobKernel *k, uint32_t index)
                        .diags = &job->diags,
                        .layouts = layouts,
                        .target = job_smallest_target(job),
+                       .features = job_features(job),
+                       .plain_dots = job->opt->plain_dots,
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };

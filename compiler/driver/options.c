@@ -174,6 +174,16 @@ static bool opt_EMBED(OptCx *cx, void *field, const char *value)
     return ok;
 }
 
+static bool opt_DOT(OptCx *cx, void *field, const char *value)
+{
+    static const char *const names[] = { "mma", "fma", NULL };
+    int at;
+    if (!opt_choice(cx, value, names, &at, "expected mma or fma"))
+        return false;
+    *(bool *)field = at == 1;
+    return true;
+}
+
 static bool opt_COLOR(OptCx *cx, void *field, const char *value)
 {
     static const char *const names[] = { "auto", "always", "never", NULL };

@@ -56,6 +56,7 @@ typedef struct Options {
     const char *diag_file;
     bool debug;
     int opt_level;
+    bool plain_dots;
     const char *save_temps;  ///< NULL: no; "": beside the output
     bool verbose, dry_run, verify_each;
     TimeReport time_report;
@@ -63,8 +64,8 @@ typedef struct Options {
     const char *reproduce;
     const char *nvrtc, *cuda_path, *cc;
     StrList xnvrtc, xptxas;
-    int compile_budget;       ///< seconds; 0: any time is fine
-    int jobs;  ///< 0: as many as processors
+    int compile_budget;  ///< seconds; 0: any time is fine
+    int jobs;            ///< 0: as many as processors
     const char *cache_dir;
     bool no_cache, quiet;
     const char *version, *help;  ///< "" when given without a value

@@ -95,7 +95,8 @@ typedef union IrAttr {
     bool round_to_zero;                                     ///< CAST: rtz instead of rtne
     const char *text;                                       ///< TEXT
     bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
-    struct { IrPrecision precision; bool mma; } dot;        ///< DOT; mma: by matrix instructions, decided by dot_select
+    struct { IrPrecision precision; uint8_t mma; } dot;     ///< DOT; mma: inner size of the matrix instruction, 0 for plain
+                                                            ///< multiplication; decided by dot_select
 } IrAttr;
 
 struct IrOp {

@@ -146,7 +146,8 @@ static void print_attrs(Buf *out, const IrOp *op)
     case ATTR_BARRIER: attr_flag(&l, "from_user", a->from_user); break;
     case ATTR_DOT:
         attr(&l, "precision=%s", ir_text_precision[a->dot.precision]);
-        attr_flag(&l, "mma", a->dot.mma);
+        if (a->dot.mma)
+            attr(&l, "mma=%u", a->dot.mma);
         break;
     case ATTR_NONE:
     case ATTR_CONST:  // these two stand where operands do

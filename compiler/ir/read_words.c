@@ -419,7 +419,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
     case ATTR_BARRIER: out[n++] = (Field)FLAG("from_user", a->from_user); break;
     case ATTR_DOT:
         out[n++] = (Field)ENUM("precision", a->dot.precision, ir_text_precision);
-        out[n++] = (Field)FLAG("mma", a->dot.mma);
+        out[n++] = (Field)INT("mma", a->dot.mma, 128);
         break;
     case ATTR_NONE:
     case ATTR_CONST:

@@ -1,10 +1,10 @@
 /// dot.c - matrix products: layouts of the sum, and where factors lie in shared memory.
 ///
 /// By plain multiplication a thread sums a small rectangle: neighbouring columns in neighbouring
-/// slots, the rest of its rows and columns spread over the block. By matrix instructions a warp sums
-/// tiles of 16 rows and 8 columns as PTX lays out m16n8 accumulators. Factors lie in shared memory by
-/// rows of their faster axis, whose 16-byte pieces are XORed with the row's number so that eight
-/// rows at one column meet eight different banks.
+/// slots, the rest of its rows and columns spread over the block. By matrix instructions a warp
+/// sums tiles of 16 rows and 8 columns as PTX lays out m16n8 accumulators. Factors lie in shared
+/// memory by rows of their faster axis, whose 16-byte pieces are XORed with the row's number so
+/// that eight rows at one column meet eight different banks.
 #include "layout/layout.h"
 #include "layout/layout_impl.h"
 
@@ -83,8 +83,8 @@ const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits
             take(&batch, &threads[k]);
         free_rows -= !wants_column && free_rows > 0;
     }
-    while (at < l.reg_bits && (take(&column, &l.basis[at]) || take(&row, &l.basis[at]) ||
-                               take(&batch, &l.basis[at])))
+    while (at < l.reg_bits &&
+           (take(&column, &l.basis[at]) || take(&row, &l.basis[at]) || take(&batch, &l.basis[at])))
         at++;
     return layout_intern(t, &l);
 }
@@ -174,8 +174,7 @@ static void plan_store(DotFactor *f, const Layout *l, unsigned bytes)
 {
     const unsigned low = f->inner_fast ? f->inner_low : f->outer_low;
     const unsigned bits = f->inner_fast ? f->inner_bits : f->outer_bits;
-    const unsigned run =
-        least(held_in_slots(l, low, bits), layout_log2(PIECE_BYTES / bytes));
+    const unsigned run = least(held_in_slots(l, low, bits), layout_log2(PIECE_BYTES / bytes));
     unsigned others = run;
     for (unsigned k = 0; k < l->reg_bits; k++) {
         unsigned position = run;
@@ -200,8 +199,9 @@ static void plan_factor(const IrOp *dot, unsigned which, DotFactor *f)
     f->batch_bits = (uint8_t)axis_bits(v->type, 2);
     const unsigned inner = held_in_slots(v->layout, f->inner_low, f->inner_bits);
     const unsigned outer = held_in_slots(v->layout, f->outer_low, f->outer_bits);
-    f->inner_fast = inner > outer || (inner == outer && which == 0) ||
-                    (dot->attr.dot.mma && bytes == 1);  // fragments are words along the inner axis
+    f->inner_fast =
+        inner > outer || (inner == outer && which == 0) ||
+        (dot->attr.dot.mma > 0 && bytes == 1);  // fragments are words along the inner axis
     f->bytes = v->type->numel * bytes;
     place(f, bytes);
     plan_store(f, v->layout, bytes);

@@ -1,7 +1,7 @@
 /// builtin_dot.c - matrix products: dot(a, b, acc) and a @ b.
 ///
-/// Operands have one type and at least two axes; axes before the last two are a batch, and more than
-/// one of them are taken together. The accumulator's type says what the sum is rounded to, so
+/// Operands have one type and at least two axes; axes before the last two are a batch, and more
+/// than one of them are taken together. The accumulator's type says what the sum is rounded to, so
 /// out_dtype need not be repeated beside it.
 #include "lower/builtins.h"
 
@@ -27,8 +27,7 @@ static const char *type_of(Lower *cx, const IrValue *v)
 
 static bool is_factor(ScalarKind k)
 {
-    return scalar_info[k].cls == SCLASS_FLOAT || scalar_info[k].cls == SCLASS_FP8 ||
-           k == SCALAR_I8;
+    return scalar_info[k].cls == SCLASS_FLOAT || scalar_info[k].cls == SCLASS_FP8 || k == SCALAR_I8;
 }
 
 static bool check_types(Lower *cx, const Dot *d)
@@ -96,8 +95,7 @@ static bool check_shapes(Lower *cx, const Dot *d)
     }
     if (d->imprecise > inner) {
         lower_error(cx, DIAG_BAD_VALUE, d->imprecise_span,
-                    "max_num_imprecise_acc is %" PRId64 ", and at most %" PRId32
-                    ", the inner size",
+                    "max_num_imprecise_acc is %" PRId64 ", and at most %" PRId32 ", the inner size",
                     d->imprecise, inner);
         return false;
     }

@@ -1,19 +1,37 @@
-/// dot_select.c - chooses how each matrix product is computed: matrix instructions or plain
+/// dot_select.c - chooses how each matrix product is computed: by matrix instructions or by plain
 /// multiplication.
 ///
-/// Needs the target. Plain multiplication takes every type and shape.
+/// Needs the features of the chips. Plain multiplication takes every type and shape; fp32 factors
+/// go to matrix instructions only as tf32.
 #include "passes/pass.h"
+#include "target/mma.h"
+
+enum { TILE_ROWS = 16, TILE_COLUMNS = 8 };
+
+static const char *factor_name(const IrOp *op, unsigned which)
+{
+    return scalar_info[type_scalar_kind(op->args[which]->type)].ir;
+}
 
 static bool select_dot(IrOp *op, void *cx)
 {
-    (void)cx;
-    if (op->code == IR_DOT)
-        op->attr.dot.mma = false;
+    const PassCtx *pass = cx;
+    if (op->code != IR_DOT)
+        return true;
+    const Type *a = op->args[0]->type, *sum = op->args[2]->type;
+    const unsigned rank = type_rank(sum);
+    const Mma *mma = mma_best(factor_name(op, 0), factor_name(op, 1), pass->features);
+    const bool fits = mma && sum->shape[rank - 2] >= TILE_ROWS &&
+                      sum->shape[rank - 1] >= TILE_COLUMNS && a->shape[rank - 1] >= mma->inner;
+    const bool as_tf32 = op->attr.dot.precision == PRECISION_TF32;
+    if (pass->plain_dots || !fits || (type_scalar_kind(a) == SCALAR_F32 && !as_tf32))
+        op->attr.dot.mma = 0;
+    else
+        op->attr.dot.mma = mma->inner;
     return true;
 }
 
 bool pass_dot_select(PassCtx *cx, IrFunc *fn)
 {
-    (void)cx;
-    return ir_walk(fn, select_dot, NULL);
+    return ir_walk(fn, select_dot, cx);
 }

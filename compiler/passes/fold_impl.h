@@ -8,8 +8,8 @@
 #include "ir/ir.h"
 
 typedef struct Fold {
-    IrBuilder b;   ///< in front of the operation at hand
-    bool changed;  ///< something was changed in place
+    IrBuilder b;           ///< in front of the operation at hand
+    bool changed;          ///< something was changed in place
     const uint32_t *uses;  ///< by value id, of the function as the round began
     uint32_t use_count;    ///< ids that `uses` knows
 } Fold;

@@ -16,7 +16,9 @@ typedef struct PassCtx {
     DiagSink *diags;
     struct LayoutTable *layouts;  ///< NULL: only TILE passes run
     const struct Target *target;  ///< NULL: only TILE passes run
-    bool verify_each;             ///< ir_verify after every pass
+    uint32_t features;  ///< TARGET_... bits of every chip that the function is compiled for
+    bool plain_dots;    ///< no matrix instructions
+    bool verify_each;   ///< ir_verify after every pass
     /// Called after every pass when not NULL. `ordinal` is 1 for the first row of that name.
     void (*dump_after)(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn);
     void *dump_cx;

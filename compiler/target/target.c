@@ -17,6 +17,8 @@
 #define WGMMA      TARGET_WGMMA
 #define TCGEN05    TARGET_TCGEN05
 #define PACKED_F32 TARGET_PACKED_F32
+#define MMA_AMPERE TARGET_MMA_AMPERE
+#define MMA_FP8    TARGET_MMA_FP8
 
 // The last character of a name that ends in a letter, else 0.
 #define SUFFIX(name)                                                                               \

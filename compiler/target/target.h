@@ -7,18 +7,20 @@
 #include "support/diag.h"
 
 typedef enum {
-    TARGET_CP_ASYNC = 1 << 0,    ///< cp.async: global to shared without registers
-    TARGET_BF16 = 1 << 1,        ///< cvt and fma of bf16
-    TARGET_NAN_MINMAX = 1 << 2,  ///< min.NaN and max.NaN
-    TARGET_REDUX = 1 << 3,       ///< redux.sync on integers
-    TARGET_CVT_FP8 = 1 << 4,     ///< cvt to and from e4m3 and e5m2
-    TARGET_ATOM_BF16 = 1 << 5,   ///< atom.add on bf16
-    TARGET_CLUSTER = 1 << 6,     ///< thread block clusters
-    TARGET_TMA = 1 << 7,         ///< bulk tensor copies
-    TARGET_MBARRIER = 1 << 8,    ///< mbarrier with transaction counts
-    TARGET_WGMMA = 1 << 9,       ///< wgmma and setmaxnreg
-    TARGET_TCGEN05 = 1 << 10,    ///< tcgen05 and tensor memory
-    TARGET_PACKED_F32 = 1 << 11  ///< add.f32x2 and its like
+    TARGET_CP_ASYNC = 1 << 0,     ///< cp.async: global to shared without registers
+    TARGET_BF16 = 1 << 1,         ///< cvt and fma of bf16
+    TARGET_NAN_MINMAX = 1 << 2,   ///< min.NaN and max.NaN
+    TARGET_REDUX = 1 << 3,        ///< redux.sync on integers
+    TARGET_CVT_FP8 = 1 << 4,      ///< cvt to and from e4m3 and e5m2
+    TARGET_ATOM_BF16 = 1 << 5,    ///< atom.add on bf16
+    TARGET_CLUSTER = 1 << 6,      ///< thread block clusters
+    TARGET_TMA = 1 << 7,          ///< bulk tensor copies
+    TARGET_MBARRIER = 1 << 8,     ///< mbarrier with transaction counts
+    TARGET_WGMMA = 1 << 9,        ///< wgmma and setmaxnreg
+    TARGET_TCGEN05 = 1 << 10,     ///< tcgen05 and tensor memory
+    TARGET_PACKED_F32 = 1 << 11,  ///< add.f32x2 and its like
+    TARGET_MMA_AMPERE = 1 << 12,  ///< mma.sync on fp16 and bf16 with K 16, on tf32 and int8
+    TARGET_MMA_FP8 = 1 << 13      ///< mma.sync on fp8
 } TargetFeature;
 
 enum { TARGET_MAX_THREADS = 1024, TARGET_STATIC_SHARED = 48 * 1024, TARGET_MAX_REGISTERS = 255 };

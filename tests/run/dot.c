@@ -1,13 +1,16 @@
-// Matrix products against sums in long double: types, shapes, orders of operands, accumulators, batches.
+// Matrix products against sums in long double: types, shapes, orders of operands, accumulators,
+// batches.
 #include "number.h"
 
-typedef NewtStatus Mm(NewtDevice *device, const void *a, const void *b, void *c, int32_t m, int32_t n, int32_t k,
-                      int32_t a_row, int32_t a_col, int32_t b_row, int32_t b_col);
-#define MM(name)                                                                                                     \
-    static NewtStatus mm_##name(NewtDevice *device, const void *a, const void *b, void *c, int32_t m, int32_t n,      \
-                                int32_t k, int32_t a_row, int32_t a_col, int32_t b_row, int32_t b_col)                \
-    {                                                                                                                \
-        return K(mm_##name)(device, NULL, a, b, c, m, n, k, a_row, a_col, b_row, b_col);                              \
+typedef NewtStatus Mm(NewtDevice *device, const void *a, const void *b, void *c, int32_t m,
+                      int32_t n, int32_t k, int32_t a_row, int32_t a_col, int32_t b_row,
+                      int32_t b_col);
+#define MM(name)                                                                               \
+    static NewtStatus mm_##name(NewtDevice *device, const void *a, const void *b, void *c,     \
+                                int32_t m, int32_t n, int32_t k, int32_t a_row, int32_t a_col, \
+                                int32_t b_row, int32_t b_col)                                  \
+    {                                                                                          \
+        return K(mm_##name)(device, NULL, a, b, c, m, n, k, a_row, a_col, b_row, b_col);       \
     }
 MM(f16)
 MM(bf16)
@@ -31,10 +34,10 @@ MM(1x1)
 MM(8x4)
 
 typedef NewtStatus Fixed(NewtDevice *device, const void *a, const void *b, void *c);
-#define FIXED(name)                                                                             \
-    static NewtStatus name(NewtDevice *device, const void *a, const void *b, void *c)           \
-    {                                                                                           \
-        return K(name)(device, NULL, a, b, c);                                                  \
+#define FIXED(name)                                                                   \
+    static NewtStatus name(NewtDevice *device, const void *a, const void *b, void *c) \
+    {                                                                                 \
+        return K(name)(device, NULL, a, b, c);                                        \
     }
 FIXED(transposed_f16)
 FIXED(transposed_bf16)
@@ -44,7 +47,8 @@ FIXED(batch_f16)
 FIXED(batch_f32)
 FIXED(batch_bf16)
 
-/// A product of `m` by `k` and `k` by `n` numbers; element (i, j) of a factor is at i * row + j * col.
+/// A product of `m` by `k` and `k` by `n` numbers; element (i, j) of a factor is at i * row + j *
+/// col.
 typedef struct Product {
     NewtType a, b, c;
     bool tf32;
@@ -64,8 +68,10 @@ static Num factor(const Product *p, NewtType t, const void *at, size_t i)
     return p->tf32 ? tf32(num_get(t, at, i)) : num_get(t, at, i);
 }
 
-/// Element (m, n) with what may be added to it, and how far a sum in the result's type may be from it.
-static Num expected(const Product *p, const void *a, const void *b, int32_t m, int32_t n, Num first, Num *slack)
+/// Element (m, n) with what may be added to it, and how far a sum in the result's type may be from
+/// it.
+static Num expected(const Product *p, const void *a, const void *b, int32_t m, int32_t n, Num first,
+                    Num *slack)
 {
     Num sum = first, size = fabsl(first);
     for (int32_t k = 0; k < p->k; k++) {
@@ -75,7 +81,8 @@ static Num expected(const Product *p, const void *a, const void *b, int32_t m, i
         size += fabsl(x * y);
     }
     // Tensor cores cut what they add off: a bit more than half a unit in each step.
-    *slack = num_is_float(p->c) ? (Num)(p->k + 2) * size * (p->c == NEWT_F64 ? 0x1p-53L : 0x1p-23L) : 0;
+    *slack =
+        num_is_float(p->c) ? (Num)(p->k + 2) * size * (p->c == NEWT_F64 ? 0x1p-53L : 0x1p-23L) : 0;
     return sum;
 }
 
@@ -89,7 +96,8 @@ static void fill(RunCx *cx, NewtType t, void *at, size_t count)
     }
 }
 
-static void check(const Product *p, const void *a, const void *b, const void *c, size_t c_at, const char *what)
+static void check(const Product *p, const void *a, const void *b, const void *c, size_t c_at,
+                  const char *what)
 {
     Num slack;
     for (int32_t m = 0; m < p->m; m++)
@@ -97,8 +105,9 @@ static void check(const Product *p, const void *a, const void *b, const void *c,
             const Num want = expected(p, a, b, m, n, 0, &slack);
             const Num got = num_get(p->c, c, c_at + (size_t)(m * p->n + n));
             if (!(fabsl(got - want) <= slack))
-                fail_msg("%s: element (%d, %d) of %d x %d x %d is %.10Lg, should be %.10Lg within %.2Lg", what, m, n, p->m,
-                         p->n, p->k, got, want, slack);
+                fail_msg(
+                    "%s: element (%d, %d) of %d x %d x %d is %.10Lg, should be %.10Lg within %.2Lg",
+                    what, m, n, p->m, p->n, p->k, got, want, slack);
         }
 }
 
@@ -122,7 +131,8 @@ static void run_mm(RunCx *cx, Product p, Mm *launch, int32_t most, const char *w
     fill(cx, p.a, a, a_count);
     fill(cx, p.b, b, b_count);
     RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(p.a), 0),
-                  run_buffer(cx, b, b_count * num_size(p.b), 0), dc, p.m, p.n, p.k, p.a_row, p.a_col, p.b_row, p.b_col));
+                  run_buffer(cx, b, b_count * num_size(p.b), 0), dc, p.m, p.n, p.k, p.a_row,
+                  p.a_col, p.b_row, p.b_col));
     run_get(cx, dc, c);
     check(&p, a, b, c, 0, what);
 }
@@ -178,7 +188,8 @@ static void shapes(RunCx *cx)
 /// Long sums of the largest products, which no fp32 accumulator can hold.
 static void int8_sums(RunCx *cx)
 {
-    static const int8_t small_a[2][2] = { { -44, -20 }, { -126, 6 } }, small_b[2][2] = { { 24, -75 }, { 127, -101 } };
+    static const int8_t small_a[2][2] = { { -44, -20 }, { -126, 6 } },
+                        small_b[2][2] = { { 24, -75 }, { 127, -101 } };
     static const int32_t small[2][2] = { { -3596, 5320 }, { -2262, 8844 } };
     enum { LONG = 4608 };
     int32_t c[4], long_c;
@@ -190,7 +201,8 @@ static void int8_sums(RunCx *cx)
     memset(a, 127, LONG);
     memset(b, 127, LONG);
     a[LONG - 1] = 126;
-    RUN_OK(mm_i8(cx->device, run_buffer(cx, a, LONG, 0), run_buffer(cx, b, LONG, 0), dl, 1, 1, LONG, LONG, 1, 1, 1));
+    RUN_OK(mm_i8(cx->device, run_buffer(cx, a, LONG, 0), run_buffer(cx, b, LONG, 0), dl, 1, 1, LONG,
+                 LONG, 1, 1, 1));
     run_get(cx, dl, &long_c);
     assert_int_equal(long_c, 74322305);
 }
@@ -249,11 +261,14 @@ static void transposed_operand(RunCx *cx)
         for (int k = 0; k < 64; k++)
             for (int m = 0; m < 32; m++) {
                 const int x = (3 * k + m) % 7 - 3, y = (k + 5 * m) % 6 - 2;
-                num_cast(NEWT_I32, &x, cases[i].t, (char *)a + (size_t)(k * 32 + m) * num_size(cases[i].t), 0);
-                num_cast(NEWT_I32, &y, cases[i].t, (char *)b + (size_t)(k * 32 + m) * num_size(cases[i].t), 0);
+                num_cast(NEWT_I32, &x, cases[i].t,
+                         (char *)a + (size_t)(k * 32 + m) * num_size(cases[i].t), 0);
+                num_cast(NEWT_I32, &y, cases[i].t,
+                         (char *)b + (size_t)(k * 32 + m) * num_size(cases[i].t), 0);
             }
         void *dc = RUN_OUT(cx, sizeof out);
-        RUN_OK(cases[i].launch(cx->device, run_buffer(cx, a, bytes, 0), run_buffer(cx, b, bytes, 0), dc));
+        RUN_OK(cases[i].launch(cx->device, run_buffer(cx, a, bytes, 0), run_buffer(cx, b, bytes, 0),
+                               dc));
         run_get(cx, dc, out);
         for (size_t k = 0; k < 2048; k++)
             c[k] = (int32_t)num_get(cases[i].c, out, k);
@@ -268,20 +283,22 @@ static void transposed_operand(RunCx *cx)
     }
 }
 
-static void run_batch(RunCx *cx, NewtType t, int32_t g, int32_t m, int32_t n,
-                      Fixed *launch)
+static void run_batch(RunCx *cx, NewtType t, int32_t g, int32_t m, int32_t n, Fixed *launch)
 {
-    const size_t a_count = (size_t)(g * m * 32), b_count = (size_t)(g * n * 32), c_count = (size_t)(g * m * n);
+    const size_t a_count = (size_t)(g * m * 32), b_count = (size_t)(g * n * 32),
+                 c_count = (size_t)(g * m * n);
     char *a = run_temp(cx, a_count * num_size(t)), *b = run_temp(cx, b_count * num_size(t));
     float *c = run_temp(cx, c_count * sizeof *c);
     const Product p = { t, t, NEWT_F32, false, m, n, 32, 32, 1, n, 1 };
     void *dc = RUN_OUT(cx, c_count * sizeof *c);
     fill(cx, t, a, a_count);
     fill(cx, t, b, b_count);
-    RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(t), 0), run_buffer(cx, b, b_count * num_size(t), 0), dc));
+    RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(t), 0),
+                  run_buffer(cx, b, b_count * num_size(t), 0), dc));
     run_get(cx, dc, c);
     for (int32_t i = 0; i < g; i++)
-        check(&p, a + (size_t)(i * m * 32) * num_size(t), b + (size_t)(i * n * 32) * num_size(t), c, (size_t)(i * m * n), "batch");
+        check(&p, a + (size_t)(i * m * 32) * num_size(t), b + (size_t)(i * n * 32) * num_size(t), c,
+              (size_t)(i * m * n), "batch");
 }
 
 static void batches(RunCx *cx)
@@ -297,11 +314,13 @@ static void epilogues(RunCx *cx)
     float bias[32], rows[64], columns[32];
     Num top[32];
     const Product p = { NEWT_F16, NEWT_F16, NEWT_F32, false, 64, 32, 64, 64, 1, 32, 1 };
-    void *dc = RUN_OUT(cx, sizeof c), *drows = RUN_OUT(cx, sizeof rows), *dcolumns = RUN_OUT(cx, sizeof columns);
+    void *dc = RUN_OUT(cx, sizeof c), *drows = RUN_OUT(cx, sizeof rows),
+         *dcolumns = RUN_OUT(cx, sizeof columns);
     fill(cx, NEWT_F16, a, 64 * 64);
     fill(cx, NEWT_F16, b, 64 * 32);
     fill(cx, NEWT_F32, bias, 32);
-    RUN_OK(K(epilogue)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, bias), dc, drows, dcolumns));
+    RUN_OK(K(epilogue)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, bias), dc, drows,
+                       dcolumns));
     run_get(cx, dc, c);
     run_get(cx, drows, rows);
     run_get(cx, dcolumns, columns);
@@ -313,8 +332,8 @@ static void epilogues(RunCx *cx)
             all += slack + fabsl(z) * 0x1p-20L;
             sum += z;
             top[n] = m == 0 || z > top[n] ? z : top[n];
-            run_near((double)num_get(NEWT_F16, c, (size_t)(m * 32 + n)), (double)z, (double)(slack + num_ulp(NEWT_F16, z)),
-                     (size_t)(m * 32 + n));
+            run_near((double)num_get(NEWT_F16, c, (size_t)(m * 32 + n)), (double)z,
+                     (double)(slack + num_ulp(NEWT_F16, z)), (size_t)(m * 32 + n));
         }
         run_near(rows[m], (double)sum, (double)all, (size_t)m);
     }
@@ -340,7 +359,8 @@ static void chains(RunCx *cx)
         for (int k = 0; k < 32; k++)
             want[i] += middle[i / 32 * 32 + k] * c[k * 32 + i % 32];
     void *dout = RUN_OUT(cx, sizeof out), *dreshaped = RUN_OUT(cx, sizeof reshaped);
-    RUN_OK(K(chained)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, c), dout, dreshaped));
+    RUN_OK(
+        K(chained)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, c), dout, dreshaped));
     run_get(cx, dout, out);
     run_get(cx, dreshaped, reshaped);
     run_same_bits(out, want, 4, 1024);
@@ -361,7 +381,8 @@ static void half_sums(RunCx *cx)
     RUN_OK(K(half)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), dc));
     run_get(cx, dc, c);
     for (int i = 0; i < 256; i++)
-        assert_true(num_get(NEWT_F16, c, (size_t)i) == 2 * expected(&p, a, b, i / 16, i % 16, 0, &slack));
+        assert_true(num_get(NEWT_F16, c, (size_t)i) ==
+                    2 * expected(&p, a, b, i / 16, i % 16, 0, &slack));
 }
 
 RUN_TESTS = { { "types", types },

@@ -85,8 +85,8 @@ static void emit_store(Emit *e, const EmitDot *d, unsigned which)
     const DotFactor *f = &d->plan->factor[which];
     const Layout *l = d->op->args[which]->layout;
     uint32_t basis[LAYOUT_MAX_BITS];
-    EmitIndex base = cuda_dot_index(e, f, cuda_tid(e), l->basis + l->reg_bits,
-                                    LAYOUT_LANE_BITS + l->warp_bits);
+    EmitIndex base =
+        cuda_dot_index(e, f, cuda_tid(e), l->basis + l->reg_bits, LAYOUT_LANE_BITS + l->warp_bits);
     const char *put = cuda_name(e, "put");
     cuda_line(e, "const int %s = %s;", put, base.text);
     base.text = put;
@@ -97,8 +97,7 @@ static void emit_store(Emit *e, const EmitDot *d, unsigned which)
     const char *at = cuda_block_loop(e, layout_regs(l), f->vec);
     for (unsigned p = 0; p < l->reg_bits; p++)
         basis[p] = 1u << p < f->vec ? 0 : l->basis[f->slot_bits[p]];
-    const EmitIndex place =
-        cuda_dot_join(e, base, cuda_dot_index(e, f, at, basis, l->reg_bits));
+    const EmitIndex place = cuda_dot_join(e, base, cuda_dot_index(e, f, at, basis, l->reg_bits));
     if (f->vec == 1) {
         cuda_line(e, "%s[%s] = %s;", d->tile[which], place.text,
                   stored_value(e, d, which, stored_slot(e, f, l->reg_bits, at, 0)));
@@ -147,8 +146,7 @@ static void emit_part_base(Emit *e, const EmitDot *d, unsigned which, Part *p)
     uint32_t basis[LAYOUT_MAX_BITS];
     const unsigned bits = LAYOUT_LANE_BITS + d->layout->warp_bits;
     for (unsigned k = 0; k < bits; k++)
-        basis[k] =
-            layout_dot_element(d->plan, which, d->layout->basis[d->layout->reg_bits + k]);
+        basis[k] = layout_dot_element(d->plan, which, d->layout->basis[d->layout->reg_bits + k]);
     p->thread = cuda_dot_index(e, f, cuda_tid(e), basis, bits);
     const char *name = cuda_name(e, hints[which]);
     cuda_line(e, "const int %s = %s;", name, p->thread.text);
@@ -207,8 +205,9 @@ static unsigned choose_depth(const EmitDot *d, const Part *parts)
     for (unsigned which = 0; which < 2; which++)
         while (depth * type_elem_bytes(d->op->args[which]->type) > PIECE_BYTES)
             depth /= 2;
-    while (depth > 1 && words * (d->slots + depth * ((1u << parts[0].bits) + (1u << parts[1].bits))) >
-                            WORDS_IN_FLIGHT)
+    while (depth > 1 &&
+           words * (d->slots + depth * ((1u << parts[0].bits) + (1u << parts[1].bits))) >
+               WORDS_IN_FLIGHT)
         depth /= 2;
     return depth;
 }
@@ -256,7 +255,8 @@ static void emit_copy(Emit *e, const EmitDot *d, const char *name, bool out)
         cuda_line(e, "%s = nt_cast<%s>(%s[%s]);", cuda_slot_of(e, result, name, slot),
                   cuda_ctype(e, result->type), d->sum, slot);
     else
-        cuda_line(e, "%s[%s] = nt_cast<%s>(%s);", d->sum, slot, d->sum_type, cuda_ref(e, acc, slot));
+        cuda_line(e, "%s[%s] = nt_cast<%s>(%s);", d->sum, slot, d->sum_type,
+                  cuda_ref(e, acc, slot));
     cuda_loop_end(e, d->slots, 1);
 }
 
@@ -285,7 +285,10 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
     d.sum = cuda_name(e, "sum");
     cuda_line(e, "%s %s[%u];", d.sum_type, d.sum, d.slots);
     emit_copy(e, &d, name, false);
-    emit_fma(e, &d);
+    if (op->attr.dot.mma)
+        cuda_dot_mma(e, &d);
+    else
+        emit_fma(e, &d);
     emit_copy(e, &d, name, true);
     e->body.indent--;
     cuda_line(e, "}");

@@ -11,10 +11,10 @@ typedef struct EmitDot {
     const DotPlan *plan;
     const Layout *layout;  // of the sum
     unsigned slots;
-    const char *ctype[2];    // of the factors
-    const char *sum_type;    // what is summed in
-    const char *tile[2];     // the factors in shared memory
-    const char *sum;         // the array
+    const char *ctype[2];  // of the factors
+    const char *sum_type;  // what is summed in
+    const char *tile[2];   // the factors in shared memory
+    const char *sum;       // the array
 } EmitDot;
 
 /// An expression that is linear in some bits, and all bits that it may have.
@@ -32,5 +32,8 @@ EmitIndex cuda_dot_index(Emit *e, const DotFactor *f, const char *var, const uin
 EmitIndex cuda_dot_join(Emit *e, EmitIndex a, EmitIndex b);
 /// Begins a loop of `var` that unrolls, with a block; gives "0" and only the block for one round.
 const char *cuda_dot_loop(Emit *e, const char *var, unsigned n, unsigned step);
+
+/// Multiplies by matrix instructions (emit_mma.c).
+void cuda_dot_mma(Emit *e, const EmitDot *d);
 
 #endif

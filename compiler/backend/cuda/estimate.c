@@ -60,9 +60,9 @@ static bool add_operation(IrOp *op, void *cx)
     case OPCLASS_LAYOUT:
     case OPCLASS_REDUCE: sum->plain += 2 * copies(op->args[0]) + 16; break;
     case OPCLASS_CREATE: sum->plain += copies(op->results[0]); break;
+    case OPCLASS_DOT: sum->plain += 4 * copies(op->results[0]); break;  // steps of the inner axis
     case OPCLASS_CONST:
     case OPCLASS_SHAPE:
-    case OPCLASS_DOT:
     case OPCLASS_CONTROL:
     case OPCLASS_DEBUG: break;
     }

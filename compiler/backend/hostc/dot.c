@@ -8,7 +8,9 @@
 static const char *host_factor(HostEmit *e, const IrOp *op, const IrValue *v, const HostCoords *c)
 {
     const char *x = host_at(e, v, c);
-    return op->attr.dot.precision == PRECISION_TF32 ? arena_printf(&e->scratch, "nth_round_tf32(%s)", x) : x;
+    return op->attr.dot.precision == PRECISION_TF32
+               ? arena_printf(&e->scratch, "nth_round_tf32(%s)", x)
+               : x;
 }
 
 static void host_open(HostEmit *e, const char *name, int32_t extent)
@@ -28,7 +30,8 @@ void host_dot(HostEmit *e, const IrOp *op)
     at.at[m] = left.at[m] = "m";
     at.at[n] = right.at[n] = "n";
     left.at[n] = right.at[m] = "k";
-    const char *target = arena_printf(&e->scratch, "%s[%s]", host_name(e, out), host_flat(e, out->type, &at));
+    const char *target =
+        arena_printf(&e->scratch, "%s[%s]", host_name(e, out), host_flat(e, out->type, &at));
 
     host_declare_array(e, host_name(e, out), out->type);
     if (rank == 3)
@@ -48,7 +51,8 @@ void host_dot(HostEmit *e, const IrOp *op)
     e->out->indent--;
     buf_line(e->out, "}");
     buf_line(e->out, "for (int32_t n = 0; n < %d; n++)", out->type->shape[n]);
-    buf_line(e->out, small ? "    %s = nth_round_f16((double)row[n]);" : "    %s = row[n];", target);
+    buf_line(e->out, small ? "    %s = nth_round_f16((double)row[n]);" : "    %s = row[n];",
+             target);
     for (unsigned i = 0; i < outer; i++) {
         e->out->indent--;
         buf_line(e->out, "}");

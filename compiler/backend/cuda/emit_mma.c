@@ -1,0 +1,162 @@
+/// emit_mma.c - matrix products by mma.sync: fragments from shared memory, step by step along K.
+///
+/// A fragment register is a word of 4 bytes along the inner axis; lanes 0, 1 count words, lanes 2
+/// to 4 rows (of B: columns). ldmatrix fetches 8 x 16 bytes of rows that follow the inner axis, and
+/// with .trans 16-bit elements of rows that follow the outer one; tf32 factors of the latter order
+/// are read word by word.
+#include "backend/cuda/emit_dot.h"
+#include "target/mma.h"
+
+#include <string.h>
+
+enum { ROW_BITS = 3, WORD_BITS = 2 };  // of an 8 x 16 byte matrix
+
+typedef enum { FETCH_ROWS, FETCH_TRANS, FETCH_WORDS } Fetch;
+
+/// One factor's fragments of one step.
+typedef struct Fragments {
+    const DotFactor *factor;
+    const char *name;
+    Fetch fetch;
+    unsigned element;    // log2 of elements in a word
+    unsigned words;      // registers of one fragment
+    uint32_t inside[2];  // the element that each bit of a register's number adds
+    unsigned inside_bits;
+    uint8_t slots[LAYOUT_MAX_BITS];   // slot bits of the sum that choose a fragment
+    uint32_t tiles[LAYOUT_MAX_BITS];  // ... and their elements
+    unsigned tile_bits;
+    unsigned step_bits;  // of the inner axis, within a step
+    EmitIndex thread;
+} Fragments;
+
+static unsigned log2_of(unsigned n)
+{
+    unsigned bits = 0;
+    while (n >> bits > 1)
+        bits++;
+    return bits;
+}
+
+static void plan_fragments(const EmitDot *d, unsigned which, Fragments *f)
+{
+    uint8_t slots[LAYOUT_MAX_BITS];
+    const unsigned bytes = type_elem_bytes(d->op->args[which]->type);
+    f->factor = &d->plan->factor[which];
+    f->element = log2_of(4 / bytes);
+    f->step_bits = log2_of(d->op->attr.dot.mma);
+    f->fetch = f->factor->inner_fast ? FETCH_ROWS : bytes == 2 ? FETCH_TRANS : FETCH_WORDS;
+    if (which == 0)
+        f->inside[f->inside_bits++] = UINT32_C(1) << (f->factor->outer_low + ROW_BITS);
+    if (f->step_bits > f->element + WORD_BITS)
+        f->inside[f->inside_bits++] = UINT32_C(1)
+                                      << (f->factor->inner_low + f->element + WORD_BITS);
+    f->words = 1u << f->inside_bits;
+    const unsigned count = cuda_dot_slots(d, which, slots);
+    for (unsigned k = 0; k < count; k++) {
+        if (slots[k] < 2)  // within a tile
+            continue;
+        f->slots[f->tile_bits] = slots[k];
+        f->tiles[f->tile_bits++] = layout_dot_element(d->plan, which, d->layout->basis[slots[k]]);
+    }
+}
+
+/// How many fragments one ldmatrix fetches: two where B's are small.
+static unsigned together(const Fragments *f)
+{
+    return f->fetch != FETCH_WORDS && f->words < 4 && f->tile_bits > 0 ? 2 : 1;
+}
+
+/// Where a thread's address begins: for ldmatrix the row it names, else its own word.
+static void emit_base(Emit *e, const EmitDot *d, unsigned which, Fragments *f)
+{
+    static const char *const hints[] = { "row", "column" };
+    const Layout *l = d->layout;
+    const DotFactor *x = f->factor;
+    uint32_t basis[LAYOUT_MAX_BITS] = { 0 };
+    if (f->fetch == FETCH_WORDS) {
+        for (unsigned k = 0; k < WORD_BITS; k++)
+            basis[k] = UINT32_C(1) << (x->inner_low + f->element + k);
+        for (unsigned k = 0; k < ROW_BITS; k++)
+            basis[WORD_BITS + k] = UINT32_C(1) << (x->outer_low + k);
+    } else {
+        for (unsigned k = 0; k < ROW_BITS; k++)
+            basis[k] = UINT32_C(1) << (k + (f->fetch == FETCH_ROWS ? x->outer_low : x->inner_low));
+        for (unsigned k = 0; k < f->inside_bits; k++)
+            basis[ROW_BITS + k] = f->inside[k];
+        if (together(f) == 2)
+            basis[ROW_BITS + f->inside_bits] = f->tiles[0];
+    }
+    for (unsigned k = 0; k < l->warp_bits; k++)
+        basis[LAYOUT_LANE_BITS + k] =
+            layout_dot_element(d->plan, which, l->basis[l->reg_bits + LAYOUT_LANE_BITS + k]);
+    f->thread = cuda_dot_index(e, x, cuda_tid(e), basis, LAYOUT_LANE_BITS + l->warp_bits);
+    const char *name = cuda_name(e, hints[which]);
+    cuda_line(e, "const int %s = %s;", name, f->thread.text);
+    f->thread.text = name;
+}
+
+/// Fetches the fragments of step k.
+static void emit_fetch(Emit *e, const EmitDot *d, unsigned which, const Fragments *f, const char *k)
+{
+    const DotFactor *x = f->factor;
+    uint32_t steps[LAYOUT_MAX_BITS], tiles[LAYOUT_MAX_BITS];
+    const unsigned step_count = x->inner_bits - f->step_bits;
+    for (unsigned i = 0; i < step_count; i++)
+        steps[i] = UINT32_C(1) << (x->inner_low + f->step_bits + i);
+    EmitIndex at = cuda_dot_join(e, f->thread, cuda_dot_index(e, x, k, steps, step_count));
+    const char *j = cuda_dot_loop(e, "j", 1u << f->tile_bits, together(f));
+    memcpy(tiles, f->tiles, sizeof tiles);
+    if (together(f) == 2)
+        tiles[0] = 0;
+    at = cuda_dot_join(e, at, cuda_dot_index(e, x, j, tiles, f->tile_bits));
+    if (f->fetch == FETCH_WORDS) {
+        const char *w = cuda_dot_loop(e, "w", f->words, 1);
+        at = cuda_dot_join(e, at, cuda_dot_index(e, x, w, f->inside, f->inside_bits));
+        cuda_line(e, "%s[%s * %u + %s] = nt_shared_word(%s + (%s));", f->name, j, f->words, w,
+                  d->tile[which], at.text);
+        cuda_block_end(e);
+    } else {
+        cuda_line(e, "nt_ldmatrix%s<%u>(%s + %s * %u, %s + (%s));",
+                  f->fetch == FETCH_TRANS ? "_trans" : "", f->words * together(f), f->name, j,
+                  f->words, d->tile[which], at.text);
+    }
+    cuda_block_end(e);
+}
+
+/// The first register of the fragment for tile `t` of the sum.
+static const char *fragment_of(Emit *e, const EmitDot *d, const Fragments *f, const char *t)
+{
+    uint32_t basis[LAYOUT_MAX_BITS] = { 0 }, image;
+    for (unsigned k = 0; k < f->tile_bits; k++)
+        basis[f->slots[k] - 2] = f->words << k;
+    const char *first =
+        strcmp(t, "0") == 0 ? "0" : cuda_linear(e, t, basis, d->layout->reg_bits - 2u, &image);
+    return strcmp(first, "0") == 0 ? f->name : cuda_text(e, "%s + (%s)", f->name, first);
+}
+
+static const char *factor_name(const EmitDot *d, unsigned which)
+{
+    return scalar_info[type_scalar_kind(d->op->args[which]->type)].ir;
+}
+
+void cuda_dot_mma(Emit *e, const EmitDot *d)
+{
+    Fragments f[2] = { { .name = "x" }, { .name = "y" } };
+    const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
+    e->needs |= NEED_MMA;
+    for (unsigned which = 0; which < 2; which++) {
+        plan_fragments(d, which, &f[which]);
+        emit_base(e, d, which, &f[which]);
+    }
+    const char *k = cuda_dot_loop(e, "k", 1u << (f[0].factor->inner_bits - f[0].step_bits), 1);
+    for (unsigned which = 0; which < 2; which++)
+        cuda_line(e, "unsigned %s[%u];", f[which].name, f[which].words << f[which].tile_bits);
+    for (unsigned which = 0; which < 2; which++)
+        emit_fetch(e, d, which, &f[which], k);
+    const char *t = cuda_dot_loop(e, "t", d->slots / 4, 1);
+    const char *sum = strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * 4", d->sum, t);
+    cuda_line(e, "nt_mma_%s(%s, %s, %s);", mma->name, sum, fragment_of(e, d, &f[0], t),
+              fragment_of(e, d, &f[1], t));
+    cuda_block_end(e);
+    cuda_block_end(e);
+}

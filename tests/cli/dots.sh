@@ -1,0 +1,27 @@
+#!/bin/sh
+# Matrix products: which instructions the chips get; what NVRTC makes of them, where it is.
+. "$(dirname -- "$0")/common.sh"
+
+rows <<'TABLE'
+best for sm_80      | 0 | --arch=sm_80 -S -o - dots.newt       | out nt_ldmatrix<4> ; out nt_ldmatrix_trans<4> ; out nt_mma_m16n8k16_f32_f16_f16
+best for sm_75      | 0 | --arch=sm_75 -S -o - dots.newt       | out nt_mma_m16n8k8_f32_f16_f16
+what all chips have | 0 | --arch=sm_90a,sm_75 -S -o - dots.newt | out nt_mma_m16n8k8_f32_f16_f16
+plain               | 0 | --arch=sm_80 --dot=fma -S -o - dots.newt | out nt_mad
+as by default       | 0 | --arch=sm_80 --dot=mma -S -o - dots.newt | out nt_mma_m16n8k16_f32_f16_f16
+neither             | 2 | --dot=wmma dots.newt                 | err 'wmma' does not fit option '--dot': expected mma or fma
+TABLE
+
+fresh
+if "$newtc" --arch=sm_80 --emit=sass-summary -o - dots.newt >"$work/out" 2>"$work/err"; then
+    for how in mma fma; do
+        for arch in sm_75 sm_80 sm_89 sm_90a; do
+            count=$((count + 1))
+            "$newtc" --arch=$arch --dot=$how -o dots.c dots.newt >"$work/out" 2>"$work/err" ||
+                fail "$how on $arch" "NVRTC does not take it"
+            if grep '"spills": [1-9]' dots.json >"$work/out"; then
+                fail "$how on $arch" "registers go to memory"
+            fi
+        done
+    done
+fi
+finish

@@ -1,0 +1,260 @@
+/// test_dot.c - layouts of matrix products: sums against the formulas of PTX's manual, factors in
+/// shared memory, which instruction is chosen.
+#include "layout/layout.h"
+#include "passes/pass.h"
+#include "target/mma.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+typedef struct Cx {
+    Arena arena;
+    TypeTable *types;
+    LayoutTable *layouts;
+    SymTable syms;
+} Cx;
+
+static void begin(Cx *cx)
+{
+    *cx = (Cx){ .types = NULL };
+    cx->types = type_table_new(&cx->arena);
+    cx->layouts = layout_table_new(&cx->arena);
+    cx->syms.arena = &cx->arena;
+}
+
+static const Type *block(Cx *cx, ScalarKind kind, int32_t batch, int32_t rows, int32_t columns)
+{
+    const int32_t shape[3] = { batch, rows, columns };
+    return type_block(cx->types, type_scalar(cx->types, kind), batch > 1 ? 3 : 2,
+                      batch > 1 ? shape : shape + 1);
+}
+
+static const struct {
+    int32_t batch, rows, columns;
+} sums[] = {
+    { 1, 16, 8 },   { 1, 16, 16 },   { 1, 32, 8 },  { 1, 64, 64 }, { 1, 128, 32 },
+    { 1, 16, 128 }, { 1, 128, 256 }, { 4, 16, 32 }, { 2, 32, 8 },  { 16, 16, 8 },
+};
+static const struct {
+    int32_t batch, rows, columns;
+} small_sums[] = { { 1, 1, 1 }, { 1, 1, 16 }, { 1, 16, 1 }, { 1, 8, 4 }, { 2, 4, 8 }, { 8, 1, 1 } };
+
+/// Every element has one owner, and no thread holds one twice.
+static void check_whole(const Layout *l)
+{
+    assert_true(layout_is_surjective(l));
+    assert_false(layout_has_replicated_regs(l));
+}
+
+/// "mma.m16n8k8: row = groupID for c0, c1 and groupID + 8 for c2, c3; column = threadID_in_group *
+/// 2 + (i & 1)", groupID = lane / 4, threadID_in_group = lane % 4.
+static void accumulators_follow_the_manual(void **state)
+{
+    (void)state;
+    Cx cx;
+    begin(&cx);
+    for (size_t s = 0; s < sizeof sums / sizeof *sums; s++)
+        for (unsigned warp_bits = 0; warp_bits <= 4; warp_bits++) {
+            const Type *sum = block(&cx, SCALAR_F32, sums[s].batch, sums[s].rows, sums[s].columns);
+            const Layout *l = layout_dot_mma(cx.layouts, sum, warp_bits);
+            const uint32_t columns = (uint32_t)sums[s].columns;
+            check_whole(l);
+            for (uint32_t thread = 0; thread < layout_threads(l); thread++)
+                for (uint32_t reg = 0; reg < layout_regs(l); reg++) {
+                    const uint32_t e = layout_element(l, reg, thread), lane = thread % 32;
+                    assert_int_equal(e % columns % 8, lane % 4 * 2 + reg % 2);
+                    assert_int_equal(e / columns % 16, lane / 4 + reg / 2 % 2 * 8);
+                    // the tile is the same for all lanes and for the four slots
+                    const uint32_t first = layout_element(l, reg / 4 * 4, thread / 32 * 32);
+                    assert_int_equal(e % columns / 8, first % columns / 8);
+                    assert_int_equal(e / columns / 16, first / columns / 16);
+                }
+        }
+    assert_null(layout_dot_mma(cx.layouts, block(&cx, SCALAR_F32, 1, 8, 32), 2));
+    assert_null(layout_dot_mma(cx.layouts, block(&cx, SCALAR_F32, 1, 16, 4), 2));
+    arena_free(&cx.arena);
+}
+
+static void plain_sums_are_whole(void **state)
+{
+    (void)state;
+    Cx cx;
+    begin(&cx);
+    for (unsigned warp_bits = 0; warp_bits <= 5; warp_bits++) {
+        for (size_t s = 0; s < sizeof sums / sizeof *sums; s++)
+            check_whole(layout_dot_fma(
+                cx.layouts, block(&cx, SCALAR_F32, sums[s].batch, sums[s].rows, sums[s].columns),
+                warp_bits));
+        for (size_t s = 0; s < sizeof small_sums / sizeof *small_sums; s++)
+            check_whole(layout_dot_fma(cx.layouts,
+                                       block(&cx, SCALAR_F32, small_sums[s].batch,
+                                             small_sums[s].rows, small_sums[s].columns),
+                                       warp_bits));
+    }
+    arena_free(&cx.arena);
+}
+
+/// A DOT whose factors lie in group-cyclic layouts, along the first axis when `turned`.
+static IrOp *make_dot(Cx *cx, ScalarKind kind, int32_t rows, int32_t inner, int32_t columns,
+                      bool turned, unsigned mma)
+{
+    static const uint8_t first_fastest[] = { 0, 1 };
+    IrFunc *fn = ir_func_new(&cx->arena, cx->types, &cx->syms, sym_of(&cx->syms, "f"));
+    IrBuilder b = { .fn = fn, .block = fn->body };
+    const ScalarKind sum = kind == SCALAR_I8 ? SCALAR_I32 : SCALAR_F32;
+    IrValue *args[3] = {
+        ir_func_param(fn, sym_of(&cx->syms, "a"), block(cx, kind, 1, rows, inner)),
+        ir_func_param(fn, sym_of(&cx->syms, "b"), block(cx, kind, 1, inner, columns)),
+        ir_func_param(fn, sym_of(&cx->syms, "c"), block(cx, sum, 1, rows, columns)),
+    };
+    for (int i = 0; i < 2; i++)
+        args[i]->layout =
+            layout_group_cyclic(cx->layouts, args[i]->type, turned ? first_fastest : NULL,
+                                16 / scalar_info[kind].bytes, 2);
+    IrOp *op = ir_op1(&b, IR_DOT, args[2]->type, 3, args)->def;
+    op->attr.dot.mma = (uint8_t)mma;
+    return op;
+}
+
+/// Each element has a place of its own; groups of slots are neighbours there; eight rows of 16
+/// bytes, as one matrix of ldmatrix reads them, touch every bank once.
+static void check_factor(const IrOp *dot, const DotFactor *f, const IrValue *v)
+{
+    static bool taken[1 << 16];
+    const uint32_t bytes = type_elem_bytes(v->type), piece = 16 / bytes;
+    memset(taken, 0, sizeof taken);
+    for (uint32_t e = 0; e < v->type->numel; e++) {
+        const uint32_t at = layout_dot_index(f, e);
+        assert_in_range(at, 0, v->type->numel - 1);
+        assert_false(taken[at]);
+        taken[at] = true;
+    }
+    for (uint32_t i = 1; i < f->vec; i++) {
+        uint32_t slot = 0;
+        for (unsigned p = 0; i >> p; p++)
+            slot |= (i >> p & 1) << f->slot_bits[p];
+        assert_int_equal(layout_dot_index(f, layout_reg_part(v->layout, slot)), i);
+    }
+    const unsigned fast = f->inner_fast ? f->inner_low : f->outer_low;
+    const unsigned fast_bits = f->inner_fast ? f->inner_bits : f->outer_bits;
+    const unsigned slow = f->inner_fast ? f->outer_low : f->inner_low;
+    if (dot->attr.dot.mma == 0 || (bytes == 4 && !f->inner_fast))
+        return;
+    for (uint32_t first = 0; first < 1u << fast_bits; first += piece) {
+        uint32_t seen = 0;
+        for (uint32_t row = 0; row < 8; row++)
+            seen |= 1u << layout_dot_index(f, first << fast | row << slow) / piece % 8;
+        assert_int_equal(seen, 0xff);
+    }
+}
+
+static void factors_have_places(void **state)
+{
+    (void)state;
+    static const struct {
+        ScalarKind kind;
+        unsigned mma;
+    } kinds[] = { { SCALAR_F16, 16 }, { SCALAR_F16, 0 }, { SCALAR_F32, 8 },  { SCALAR_F32, 0 },
+                  { SCALAR_I8, 32 },  { SCALAR_I8, 0 },  { SCALAR_E4M3, 32 } };
+    Cx cx;
+    begin(&cx);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        for (int32_t inner = 32; inner <= 128; inner *= 2)
+            for (int turned = 0; turned < 2; turned++) {
+                const IrOp *dot = make_dot(&cx, kinds[i].kind, 64, inner, 32, turned, kinds[i].mma);
+                const DotPlan *plan = layout_plan_dot(cx.layouts, dot);
+                for (int which = 0; which < 2; which++)
+                    check_factor(dot, &plan->factor[which], dot->args[which]);
+                assert_int_equal(plan->factor[1].at % 16, 0);
+                assert_true(plan->factor[0].at + plan->factor[0].bytes <= plan->factor[1].at);
+                assert_int_equal(plan->bytes, plan->factor[1].at + plan->factor[1].bytes);
+            }
+    arena_free(&cx.arena);
+}
+
+/// A sum's element (m, n) is made of row m of the first factor and column n of the second.
+static void elements_of_sums(void **state)
+{
+    (void)state;
+    Cx cx;
+    begin(&cx);
+    const DotPlan *plan =
+        layout_plan_dot(cx.layouts, make_dot(&cx, SCALAR_F16, 64, 128, 32, false, 16));
+    for (uint32_t m = 0; m < 64; m++)
+        for (uint32_t n = 0; n < 32; n++) {
+            assert_int_equal(layout_dot_element(plan, 0, m * 32 + n), m * 128);
+            assert_int_equal(layout_dot_element(plan, 1, m * 32 + n), n);
+        }
+    arena_free(&cx.arena);
+}
+
+static void instructions_of_chips(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *chip, *kind;
+        unsigned inner;  // 0: none
+    } cases[] = {
+        { "sm_75", "fp16", 8 },    { "sm_75", "bf16", 0 },     { "sm_80", "fp16", 16 },
+        { "sm_80", "bf16", 16 },   { "sm_80", "fp32", 8 },     { "sm_80", "i8", 32 },
+        { "sm_80", "fp8e4nv", 0 }, { "sm_89", "fp8e4nv", 32 }, { "sm_90a", "fp8e5", 32 },
+        { "sm_90a", "fp64", 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Mma *mma =
+            mma_best(cases[i].kind, cases[i].kind, target_find(cases[i].chip)->features);
+        assert_int_equal(mma ? mma->inner : 0, cases[i].inner);
+        if (mma)
+            assert_ptr_equal(mma_find(cases[i].kind, cases[i].kind, mma->inner), mma);
+    }
+}
+
+static void selection(void **state)
+{
+    (void)state;
+    static const struct {
+        ScalarKind kind;
+        int32_t rows, columns;
+        IrPrecision precision;
+        bool plain;
+        unsigned wanted;
+    } cases[] = {
+        { SCALAR_F16, 16, 8, PRECISION_IEEE, false, 16 },
+        { SCALAR_F16, 8, 16, PRECISION_IEEE, false, 0 },
+        { SCALAR_F16, 16, 4, PRECISION_IEEE, false, 0 },
+        { SCALAR_F16, 64, 64, PRECISION_IEEE, true, 0 },
+        { SCALAR_F32, 64, 64, PRECISION_TF32, false, 8 },
+        { SCALAR_F32, 64, 64, PRECISION_IEEE, false, 0 },
+        { SCALAR_F32, 64, 64, PRECISION_TF32X3, false, 0 },
+    };
+    Cx cx;
+    begin(&cx);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        IrOp *dot = make_dot(&cx, cases[i].kind, cases[i].rows, 32, cases[i].columns, false, 0);
+        IrFunc *fn = ir_func_new(&cx.arena, cx.types, &cx.syms, sym_of(&cx.syms, "g"));
+        PassCtx pass = { .arena = &cx.arena,
+                         .features = target_find("sm_80")->features,
+                         .plain_dots = cases[i].plain };
+        dot->attr.dot.precision = cases[i].precision;
+        fn->body = dot->block;
+        assert_true(pass_run_named(&pass, fn, "dot_select"));
+        assert_int_equal(dot->attr.dot.mma, cases[i].wanted);
+    }
+    arena_free(&cx.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accumulators_follow_the_manual),
+        cmocka_unit_test(plain_sums_are_whole),
+        cmocka_unit_test(factors_have_places),
+        cmocka_unit_test(elements_of_sums),
+        cmocka_unit_test(instructions_of_chips),
+        cmocka_unit_test(selection),
+    };
+    return cmocka_run_group_tests_name("dot", tests, NULL, NULL);
+}
