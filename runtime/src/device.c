@@ -247,6 +247,8 @@ static NewtStatus open_named(const char *name, const Options *options, NewtDevic
 
 NewtStatus newt_device_open(const char *name, NewtDevice **out)
 {
+    if (!out)
+        return newti_fail_null("newt_device_open", "out");
     Options options = newti_options_read();
     if (!name)
         name = getenv("NEWT_DEVICE");
@@ -281,6 +283,8 @@ static NewtStatus current_open(const Options *options, NewtDevice **out)
 
 NewtStatus newt_device_current(NewtDevice **out)
 {
+    if (!out)
+        return newti_fail_null("newt_device_current", "out");
     Options options = newti_options_read();
     pthread_mutex_lock(&registry.lock);
     NewtStatus status = current_open(&options, out);
@@ -324,23 +328,23 @@ void newt_device_close(NewtDevice *device)
 
 const char *newt_device_arch(const NewtDevice *device)
 {
-    return device->arch_name;
+    return device ? device->arch_name : "";
 }
 
 const char *newt_device_name(const NewtDevice *device)
 {
-    return device->name;
+    return device ? device->name : "";
 }
 
 int newt_device_is_host(const NewtDevice *device)
 {
-    return device->driver == NULL;
+    return device && !device->driver;
 }
 
 NewtStatus newti_device_check(const NewtDevice *device, const char *who)
 {
     if (!device)
-        return newti_fail(NEWT_BAD_ARGUMENT, "%s: the device is NULL", who);
+        return newti_fail_null(who, "the device");
     if (!device->driver)
         return NEWT_OK;
     if (device->forks != atomic_load_explicit(&registry.forks, memory_order_relaxed))

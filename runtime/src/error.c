@@ -91,6 +91,11 @@ NewtStatus newti_fail(NewtStatus status, const char *format, ...)
     return status;
 }
 
+NewtStatus newti_fail_null(const char *who, const char *what)
+{
+    return newti_fail(NEWT_BAD_ARGUMENT, "%s: %s is NULL", who, what);
+}
+
 NewtStatus newti_fail_driver(const Driver *driver, CudaResult result, const char *call,
                              const char *format, ...)
 {

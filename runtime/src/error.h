@@ -14,6 +14,9 @@
 /// Keeps the text as this thread's last failure, without a CUresult. Returns `status`.
 NewtStatus newti_fail(NewtStatus status, const char *format, ...) NEWTI_FORMAT(2, 3);
 
+/// NEWT_BAD_ARGUMENT: `who` got NULL for its argument `what`.
+NewtStatus newti_fail_null(const char *who, const char *what);
+
 /// The same for a failed driver call: the text is followed by the call and the result's name and
 /// meaning. Returns newti_status_of(result).
 NewtStatus newti_fail_driver(const Driver *driver, CudaResult result, const char *call,

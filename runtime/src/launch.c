@@ -141,7 +141,7 @@ static NewtStatus host_launch(Launch *launch)
         return newti_host_run(kernel, variant, launch->args, launch->grid, launch->device->cpus);
     }
     return newti_fail(NEWT_NO_IMAGE,
-                      "%s was not compiled for the host; add --target=host to the "
+                      "%s was not compiled for the host; add --arch=host to the "
                       "command that compiles %s",
                       kernel->name, kernel->module->name);
 }

@@ -40,6 +40,8 @@ static NewtStatus alloc_any(NewtDevice *device, size_t bytes, void **out)
     NewtStatus status = newti_device_check(device, "newt_alloc");
     if (status != NEWT_OK)
         return status;
+    if (!out)
+        return newti_fail_null("newt_alloc", "out");
     if (bytes == 0) {
         *out = NULL;
         return NEWT_OK;
@@ -60,7 +62,7 @@ NewtStatus newt_alloc(NewtDevice *device, size_t bytes, void **out)
 void newt_free(NewtDevice *device, void *at)
 {
     bool pushed;
-    if (!at)
+    if (!at || !device)
         return;
     if (!device->driver) {
         free(at);

@@ -50,6 +50,8 @@ NewtStatus newt_timer_new(NewtDevice *device, NewtTimer **out)
     NewtStatus status = newti_device_check(device, "newt_timer_new");
     if (status != NEWT_OK)
         return status;
+    if (!out)
+        return newti_fail_null("newt_timer_new", "out");
     NewtTimer *timer = calloc(1, sizeof *timer);
     if (!timer)
         return newti_fail(NEWT_NO_MEMORY, "newt_timer_new: no memory for a timer");
@@ -76,6 +78,8 @@ static NewtStatus start_record(NewtTimer *timer, NewtStream stream, const char *
 NewtStatus newt_timer_start(NewtTimer *timer, NewtStream stream)
 {
     NewtStatus status = NEWT_OK;
+    if (!timer)
+        return newti_fail_null("newt_timer_start", "the timer");
     if (timer->device->driver)
         status = with_context(timer, stream, "newt_timer_start", start_record, NULL);
     else
@@ -107,6 +111,8 @@ static NewtStatus stop_record(NewtTimer *timer, NewtStream stream, const char *w
 
 NewtStatus newt_timer_stop(NewtTimer *timer, NewtStream stream, double *microseconds)
 {
+    if (!timer || !microseconds)
+        return newti_fail_null("newt_timer_stop", timer ? "microseconds" : "the timer");
     if (!timer->is_started)
         return newti_fail(NEWT_BAD_ARGUMENT, "newt_timer_stop: the timer was not started");
     if (timer->device->driver)

@@ -154,7 +154,7 @@ static void test_refusals(void **state)
     assert_string_equal(newt_last_error(), "add: the device is NULL");
     assert_int_equal(newt_launch_(sample_add, host, stream, NULL, &args), NEWT_BAD_ARGUMENT);
     assert_int_equal(newt_launch_(sample_big, host, NULL, &grid, &args), NEWT_NO_IMAGE);
-    assert_non_null(strstr(newt_last_error(), "--target=host"));
+    assert_non_null(strstr(newt_last_error(), "--arch=host"));
     assert_int_equal(newt_launch_(sample_foreign, host, NULL, NULL, &args), NEWT_BAD_IMAGE);
     assert_int_equal(newt_device_open("gpu", &device), NEWT_BAD_ARGUMENT);
     assert_int_equal(newt_device_open("cuda:", &device), NEWT_BAD_ARGUMENT);
@@ -199,6 +199,40 @@ static void test_timer(void **state)
     newt_timer_free(NULL);
 }
 
+static void expect_null_refused(NewtStatus status, const char *text)
+{
+    assert_int_equal(status, NEWT_BAD_ARGUMENT);
+    assert_string_equal(newt_last_error(), text);
+}
+
+static void test_null_is_refused(void **state)
+{
+    NewtTimer *timer;
+    void *at;
+    double us;
+    float x = 0;
+    (void)state;
+    expect_null_refused(newt_device_open("host", NULL), "newt_device_open: out is NULL");
+    expect_null_refused(newt_device_current(NULL), "newt_device_current: out is NULL");
+    expect_null_refused(newt_alloc(NULL, 4, &at), "newt_alloc: the device is NULL");
+    expect_null_refused(newt_alloc(host, 4, NULL), "newt_alloc: out is NULL");
+    expect_null_refused(newt_alloc(host, 0, NULL), "newt_alloc: out is NULL");
+    expect_null_refused(newt_copy(NULL, NULL, &x, &x, 4), "newt_copy: the device is NULL");
+    expect_null_refused(newt_synchronize(NULL, NULL), "newt_synchronize: the device is NULL");
+    expect_null_refused(newt_timer_new(NULL, &timer), "newt_timer_new: the device is NULL");
+    expect_null_refused(newt_timer_new(host, NULL), "newt_timer_new: out is NULL");
+    expect_null_refused(newt_timer_start(NULL, NULL), "newt_timer_start: the timer is NULL");
+    expect_null_refused(newt_timer_stop(NULL, NULL, &us), "newt_timer_stop: the timer is NULL");
+    assert_int_equal(newt_timer_new(host, &timer), NEWT_OK);
+    expect_null_refused(newt_timer_stop(timer, NULL, NULL),
+                        "newt_timer_stop: microseconds is NULL");
+    newt_timer_free(timer);
+    newt_free(NULL, &x);
+    assert_string_equal(newt_device_arch(NULL), "");
+    assert_string_equal(newt_device_name(NULL), "");
+    assert_int_equal(newt_device_is_host(NULL), 0);
+}
+
 static void test_host_works_after_fork(void **state)
 {
     (void)state;
@@ -237,6 +271,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_timer),
+        cmocka_unit_test(test_null_is_refused),
         cmocka_unit_test(test_host_works_after_fork),
         cmocka_unit_test(test_statuses_have_names),
     };

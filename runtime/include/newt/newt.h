@@ -130,11 +130,11 @@ NEWT_NODISCARD NewtStatus newt_device_current(NewtDevice **out);
 void newt_device_close(NewtDevice *device);
 
 /// The architecture to compile for to get the most out of the device: "sm_80", "sm_90a"; or "host".
-/// Lives as long as the handle.
+/// Lives as long as the handle; "" for NULL.
 const char *newt_device_arch(const NewtDevice *device);
 
 /// The product name that the driver reports ("NVIDIA H200"), or "host". Lives as long as the
-/// handle.
+/// handle; "" for NULL.
 const char *newt_device_name(const NewtDevice *device);
 
 /// 1 if kernels run on the host's processors and pointers are host pointers, else 0.
