@@ -9,6 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+/// Strands in which the warps' parts are combined: each takes a register, and with 32 warps a thread
+/// has few.
+enum { MANY_WARPS = 32, MAX_STRANDS = 4, STRANDS_OF_MANY = 2 };
+
 typedef struct Reduce {
     const IrOp *op;
     const ReducePlan *plan;
@@ -159,22 +163,24 @@ static const char *first_place(Emit *e, const Reduce *rd, const char *slot)
                : cuda_text(e, "(%s) * %u", element, 1u << rd->plan->warp_count);
 }
 
-/// part[to] = what the warps wrote from `first` on, combined in pairs: fewer steps that wait for each
-/// other than one by one.
+/// part[to] = what the warps wrote from `first` on, combined in several strands and these in pairs:
+/// fewer steps that wait for each other than one by one.
 static void emit_gather(Emit *e, const Reduce *rd, const char *to, const char *values,
                         const char *indices, const char *first)
 {
     const unsigned warps = 1u << rd->plan->warp_count;
+    const unsigned most = warps < MANY_WARPS ? MAX_STRANDS : STRANDS_OF_MANY;
+    const unsigned strands = warps < most ? warps : most;
     const char *from = strcmp(first, "0") == 0 ? "i" : cuda_text(e, "%s + i", first);
     Reduce all = *rd;
 
     all.part = cuda_name(e, "of_warp");
-    cuda_line(e, "%s;", cuda_decl(e, rd->ctype, all.part, warps));
+    cuda_line(e, "%s;", cuda_decl(e, rd->ctype, all.part, strands));
     if (indices) {
         all.index = cuda_name(e, "index_of_warp");
-        cuda_line(e, "%s;", cuda_decl(e, "int", all.index, warps));
+        cuda_line(e, "%s;", cuda_decl(e, "int", all.index, strands));
     }
-    cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)%s", warps, indices ? " {" : "");
+    cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)%s", strands, indices ? " {" : "");
     e->body.indent++;
     cuda_line(e, "%s[i] = %s[%s];", all.part, values, from);
     if (indices)
@@ -182,7 +188,15 @@ static void emit_gather(Emit *e, const Reduce *rd, const char *to, const char *v
     e->body.indent--;
     if (indices)
         cuda_line(e, "}");
-    for (unsigned half = warps / 2; half > 0; half /= 2) {
+    if (warps > strands) {
+        cuda_line(e, "NT_UNROLL for (int i = %u; i < %u; i++)", strands, warps);
+        e->body.indent++;
+        emit_combine(e, &all, rd->across, NULL, cuda_text(e, "i & %u", strands - 1),
+                     cuda_text(e, "%s[%s]", values, from),
+                     indices ? cuda_text(e, "%s[%s]", indices, from) : NULL);
+        e->body.indent--;
+    }
+    for (unsigned half = strands / 2; half > 0; half /= 2) {
         const char *low = half > 1 ? "i" : "0", *high = half > 1 ? cuda_text(e, "i + %u", half) : "1";
         if (half > 1)
             cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)", half);
