@@ -7,6 +7,7 @@
 #include "driver/crash.h"
 #include "support/fs.h"
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,5 +64,8 @@ void crash_install(void *room, size_t size)
     for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
         if (signal(interrupts[i], crash_interrupted) == SIG_IGN)
             signal(interrupts[i], SIG_IGN);  // as nohup wants it
-    signal(SIGPIPE, SIG_IGN);                // a closed pipe is an error of write()
+    // While NVRTC compiles, its own handlers take SIGINT and SIGTERM, and call exit().
+    atexit(fs_remove_temporaries);
+    signal(SIGPIPE, SIG_IGN);                // a closed pipe is an error of write(),
+    signal(SIGXFSZ, SIG_IGN);                // and so is a file beyond ulimit -f
 }

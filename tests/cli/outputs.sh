@@ -63,6 +63,9 @@ fresh
 "$newtc" --help >/dev/full 2>"$work/err"
 judge "help on a full disk" 2 $? 'err cannot write to standard output'
 fresh
+(ulimit -f 8 && exec "$newtc" --arch=host good.newt) >"$work/out" 2>"$work/err"
+judge "file beyond its limit" 2 $? 'err cannot write good.c: File too large'
+fresh
 "$newtc" --arch=host four_errors.newt >"$work/out" 2>&-
 judge "closed standard error" 1 $? ''
 fresh
