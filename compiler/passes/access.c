@@ -32,7 +32,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/// True when along every axis all elements are equal or, if `or_runs`, each is the one before plus 1.
+/// True when along every axis all elements are equal or, if `or_runs`, each is the one before
+/// plus 1.
 static bool spans(const AxisInfo *axes, const IrValue *v, bool or_runs)
 {
     const AxisFacts *f = axis_info_of(axes, v);
@@ -46,7 +47,8 @@ static bool spans(const AxisInfo *axes, const IrValue *v, bool or_runs)
 
 /// A power of two, at most MAX_ACCESS_BYTES, modulo which the first elements (pointers: addresses)
 /// of all aligned groups of `vec` along `axis` are equal.
-static int64_t modulus(const AxisInfo *axes, const IrValue *v, unsigned axis, int64_t vec, int depth)
+static int64_t modulus(const AxisInfo *axes, const IrValue *v, unsigned axis, int64_t vec,
+                       int depth)
 {
     const IrOp *op = v->def;
     if (spans(axes, v, false))

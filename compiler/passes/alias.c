@@ -378,7 +378,8 @@ static bool lie_apart(const Affine *f, const Type *f_block, const Affine *g, con
 {
     int64_t f_spread, g_spread, f_low, f_high, g_low, g_high;
     bool injective;
-    if (!spread_of(f, f_block, &f_spread, &injective) || !spread_of(g, g_block, &g_spread, &injective))
+    if (!spread_of(f, f_block, &f_spread, &injective) ||
+        !spread_of(g, g_block, &g_spread, &injective))
         return false;
     bounds_of(f, f_block, &f_low, &f_high);
     bounds_of(g, g_block, &g_low, &g_high);
@@ -400,7 +401,8 @@ AliasAnswer alias_compare(const AxisInfo *axes, const IrValue *p, const IrValue 
     if (from.lost || to.lost || difference.lost || !terms_cancel(&difference))
         return ALIAS_UNKNOWN;
     if (p->type != q->type || memcmp(from.coordinate, to.coordinate, sizeof from.coordinate) != 0)
-        return loop == NULL && lie_apart(&from, p->type, &to, q->type) ? ALIAS_DISJOINT : ALIAS_UNKNOWN;
+        return loop == NULL && lie_apart(&from, p->type, &to, q->type) ? ALIAS_DISJOINT
+                                                                       : ALIAS_UNKNOWN;
     if (loop != NULL && !step_of(&from, loop, &step, &of_multiples))
         return ALIAS_UNKNOWN;
     if (!spread_of(&from, p->type, &spread, &injective))

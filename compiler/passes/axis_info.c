@@ -88,8 +88,8 @@ static void copy_facts(AxisInfo *info, const IrValue *to, const IrValue *from)
 
 static void run_block(AxisInfo *info, const IrBlock *b);
 
-/// `bound` of a loop whose body runs. Lowering makes a step that might not be positive harmless with
-/// hi = select(ok, hi, lo) and step = select(ok, step, 1): no iteration unless ok.
+/// `bound` of a loop whose body runs. Lowering makes a step that might not be positive harmless
+/// with hi = select(ok, hi, lo) and step = select(ok, step, 1): no iteration unless ok.
 static const IrValue *when_entered(const IrOp *loop, const IrValue *bound)
 {
     const IrOp *hi = loop->args[1]->def;

@@ -1,11 +1,12 @@
 /// barriers.c - inserts BARRIER where threads could overtake each other: the only place that does.
 ///
 /// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first
-/// writes it, then synchronises all threads, then reads it (in pieces: again and again); that barrier
-/// is inside the operation and none follows the last read. With smem_turn, each execution uses the other half. An atomic or a
-/// load with scratch touches global memory before that barrier. A scalar store or atomic is done by
-/// thread 0, a block's elements by their owners; loads are done by every thread that holds the
-/// element, replicas included, but those with scratch by owners. Everything else is ordered here:
+/// writes it, then synchronises all threads, then reads it (in pieces: again and again); that
+/// barrier is inside the operation and none follows the last read. With smem_turn, each execution
+/// uses the other half. An atomic or a load with scratch touches global memory before that barrier.
+/// A scalar store or atomic is done by thread 0, a block's elements by their owners; loads are done
+/// by every thread that holds the element, replicas included, but those with scratch by owners.
+/// Everything else is ordered here:
 ///
 ///     shared    scratch is written only when nobody can still be reading what overlaps it
 ///     global    accesses of one program through one pointer parameter take effect in program
@@ -62,7 +63,8 @@ static bool acquires(const Barriers *b, const IrOp *op)
            (op->attr.atomic.order == ORDER_ACQUIRE || op->attr.atomic.order == ORDER_ACQ_REL);
 }
 
-/// Pending reads of an operation's scratch are of its last execution, so turns keep it clear of itself.
+/// Pending reads of an operation's scratch are of its last execution, so turns keep it clear of
+/// itself.
 static bool overlaps(const IrOp *a, const IrOp *b)
 {
     if (a == b && a->smem_turn > 0)

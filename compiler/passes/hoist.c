@@ -1,11 +1,12 @@
 /// hoist.c - issues loads before the first exchange between threads instead of behind it.
 ///
-/// A reduction waits for all threads, and no compiler moves a load across that wait: a row's weights,
-/// loaded where they are used, would cost their latency once more. A load that stands behind a
-/// reduction or a conversion in the same block, with nothing between them that writes memory, moves
-/// in front of the first of these, with the index arithmetic it needs, as long as the blocks that are
-/// live there leave room for others: with 16 slots each of a row, its weight and its bias that was
-/// worth 5 % on an H200, and what is larger costs more programs at a time than it saves. Needs layouts.
+/// A reduction waits for all threads, and no compiler moves a load across that wait: a row's
+/// weights, loaded where they are used, would cost their latency once more. A load that stands
+/// behind a reduction or a conversion in the same block, with nothing between them that writes
+/// memory, moves in front of the first of these, with the index arithmetic it needs, as long as the
+/// blocks that are live there leave room for others: with 16 slots each of a row, its weight and
+/// its bias that was worth 5 % on an H200, and what is larger costs more programs at a time than it
+/// saves. Needs layouts.
 #include "layout/layout.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
@@ -14,10 +15,10 @@ enum { FILE_REGISTERS = 65536, MOST_REGISTERS = 48 };
 
 typedef struct Hoist {
     const AxisInfo *axes;
-    uint32_t limit;    ///< registers of a thread for blocks that stem from memory
-    uint32_t *last;    ///< by value id: number of the last operation that uses it
-    uint32_t count;    ///< values of those arrays
-    uint32_t number;   ///< of the last operation; operations of one block count up (IrOp.mark)
+    uint32_t limit;   ///< registers of a thread for blocks that stem from memory
+    uint32_t *last;   ///< by value id: number of the last operation that uses it
+    uint32_t count;   ///< values of those arrays
+    uint32_t number;  ///< of the last operation; operations of one block count up (IrOp.mark)
 } Hoist;
 
 /// Registers that a thread holds of a value; index arithmetic is recomputed rather than held.
@@ -42,7 +43,8 @@ static void number_block(Hoist *h, IrBlock *b)
     }
 }
 
-/// Registers of what was made before `where`, in its block or one around, and is used from there on.
+/// Registers of what was made before `where`, in its block or one around, and is used from there
+/// on.
 static uint32_t live_at(const Hoist *h, const IrOp *where)
 {
     uint32_t sum = 0;
@@ -51,7 +53,8 @@ static uint32_t live_at(const Hoist *h, const IrOp *where)
             sum += h->last[b->args[i]->id] >= where->mark ? registers(h, b->args[i]) : 0;
         for (const IrOp *op = b->first; op != where; op = op->next)
             for (uint32_t i = 0; i < op->resultc; i++)
-                sum += h->last[op->results[i]->id] >= where->mark ? registers(h, op->results[i]) : 0;
+                sum +=
+                    h->last[op->results[i]->id] >= where->mark ? registers(h, op->results[i]) : 0;
         if (b->parent == NULL)
             break;
         where = b->parent;
@@ -69,7 +72,8 @@ static bool is_behind(const IrValue *v, const IrOp *where)
     return v->def != NULL && v->def->block == where->block && v->def->mark > where->mark;
 }
 
-/// True when `v` is there before `where`, or pure operations other than exchanges can give it there.
+/// True when `v` is there before `where`, or pure operations other than exchanges can give it
+/// there.
 static bool can_rise(const IrValue *v, const IrOp *where)
 {
     if (v == NULL || !is_behind(v, where))

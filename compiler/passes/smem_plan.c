@@ -2,9 +2,9 @@
 ///
 ///     REDUCE           one value a warp: scratch_elems values of at least 4 bytes; for argmax and
 ///                      argmin, from the next multiple of 16 on, as many int32 indices
-///     CONVERT          of kind SHARED: the whole block, or a piece of it if the chip has not that much
-///     DOT              both factors
-///     ATOMIC_RMW/CAS   whose result is used by threads that did not perform it: the old values by
+///     CONVERT          of kind SHARED: the whole block, or a piece of it if the chip has not that
+///     much DOT              both factors ATOMIC_RMW/CAS   whose result is used by threads that did
+///     not perform it: the old values by
 ///                      element number
 ///     LOAD             that is volatile and of which several threads hold an element: likewise
 ///
@@ -20,7 +20,7 @@
 enum {
     ALIGNMENT = 16,
     PIECE_MARGIN = 4096,  ///< of shared memory, left for others beside a piece
-    SMALL_BYTES = 4096  ///< up to here room is cheaper than a barrier
+    SMALL_BYTES = 4096    ///< up to here room is cheaper than a barrier
 };
 
 typedef struct Plan {

@@ -51,8 +51,8 @@ static void make_options(OptionList *o, const Nvrtc *n, const CudaRequest *r)
     if (n->major >= 13) {
         // Leaves out declarations that the prelude does not use: 10 to 15 % of the time.
         VEC_PUSH(&o->arena, &o->list, "-minimal");
-        // Variants of a kernel are optimised side by side. The image records the number, so it is one
-        // for all machines; the code in it does not depend on it.
+        // Variants of a kernel are optimised side by side. The image records the number, so it is
+        // one for all machines; the code in it does not depend on it.
         VEC_PUSH(&o->arena, &o->list, "--split-compile=4");
     }
     if (r->line_info)
@@ -216,11 +216,13 @@ void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Sp
     bool has_options = (request->nvrtc_options && *request->nvrtc_options) ||
                        (request->ptxas_options && *request->ptxas_options);
     if (has_options)
-        diag_report(diags, DIAG_TOOL_OPTION, span, "NVRTC does not accept the options of -Xnvrtc and -Xptxas for '%s'",
+        diag_report(diags, DIAG_TOOL_OPTION, span,
+                    "NVRTC does not accept the options of -Xnvrtc and -Xptxas for '%s'",
                     request->target->name);
     else
-        diag_report(diags, DIAG_INTERNAL, span, "NVRTC does not accept the CUDA C++ made for '%s' (%s)",
-                    request->target->name, request->name);
+        diag_report(diags, DIAG_INTERNAL, span,
+                    "NVRTC does not accept the CUDA C++ made for '%s' (%s)", request->target->name,
+                    request->name);
     for (const char *at = image->log; *at;) {  // its lines name the .newt file by #line
         size_t len = strcspn(at, "\n");
         if (len > 0)

@@ -8,10 +8,9 @@
 #include <string.h>
 
 // ORDER EmitNeed
-static const char *const cuda_headers[] = { "base",    "int",    "compare", "float",
-                                            "convert", "small",  "memory",  "shared",
-                                            "reduce",  "atomic", "debug",   "dot",
-                                            "mma" };
+static const char *const cuda_headers[] = { "base",  "int",    "compare", "float",  "convert",
+                                            "small", "memory", "shared",  "reduce", "atomic",
+                                            "debug", "dot",    "mma" };
 
 static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_CONST] = cuda_emit_const,

@@ -1,8 +1,8 @@
 /// emit_convert.c - moving a value to another layout, as layout_plan_convert found cheapest.
 ///
-/// A block that shared memory cannot hold moves in pieces: those elements whose place in the whole has
-/// the piece's number in its high bits. All the plan's maps are linear over bits, so each is printed as one expression in the slot and
-/// one in the thread.
+/// A block that shared memory cannot hold moves in pieces: those elements whose place in the whole
+/// has the piece's number in its high bits. All the plan's maps are linear over bits, so each is
+/// printed as one expression in the slot and one in the thread.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@ typedef struct Convert {
     const ConvertPlan *plan;
     const Layout *src, *dst;
     const char *ctype;
-    const char *piece;     // the counter of pieces; NULL: the block moves at once
+    const char *piece;  // the counter of pieces; NULL: the block moves at once
     uint32_t piece_elems;
 } Convert;
 
@@ -147,8 +147,8 @@ static const char *member_slot(Emit *e, const Side *side, const char *at, unsign
     return table_text(e, side->slots, bit_count(side->count), at, &image);
 }
 
-/// Begins the group at `at`: gives its place in the scratch. With several pieces what follows is for
-/// groups of the piece whose turn it is.
+/// Begins the group at `at`: gives its place in the scratch. With several pieces what follows is
+/// for groups of the piece whose turn it is.
 static const char *begin_group(Emit *e, const Convert *c, const Side *side, const char *base,
                                const char *at)
 {
@@ -259,8 +259,8 @@ static bool emit_shared(Emit *e, Convert *c)
     e->needs |= NEED_SHARED;
     cuda_line(e, "{");
     e->body.indent++;
-    const char *scratch = cuda_scratch(e, c->op, c->ctype, "scratch", 0,
-                                       c->op->smem_bytes - c->op->smem_turn);
+    const char *scratch =
+        cuda_scratch(e, c->op, c->ctype, "scratch", 0, c->op->smem_bytes - c->op->smem_turn);
     if (!scratch)
         return false;
     const char *from = emit_base(e, plan, &put, "put"), *to = emit_base(e, plan, &take, "take");

@@ -8,7 +8,8 @@
 #include "backend/cuda/emit.h"
 
 enum {
-    CUDA_ROLL_FROM = 512,     ///< loops over so many slots stay loops: no thread has registers for them
+    CUDA_ROLL_FROM =
+        512,  ///< loops over so many slots stay loops: no thread has registers for them
     CUDA_ROLLED_COPIES = 8,   ///< of the body are written out then (NT_UNROLL_SOME)
     CUDA_CHECKED_SLOTS = 64,  ///< moved by one call that checks at run time
     CUDA_SLOW_SECONDS = 10    ///< of NVRTC, by estimate, from which on it is worth a warning
@@ -69,8 +70,8 @@ typedef struct Emit {
     uint32_t needs;            // EmitNeed bits
     bool wants_tid;
     VEC(EmitTurn) turns;
-    unsigned roll_from;    // loops of so many slots stay loops
-    unsigned loops;        // loops of the kernel around the operation at hand
+    unsigned roll_from;  // loops of so many slots stay loops
+    unsigned loops;      // loops of the kernel around the operation at hand
     const SourceFile
         *file;  // source line of the operation at hand; not shown until it emits a line
     uint32_t line;

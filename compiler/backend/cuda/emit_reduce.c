@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/// Strands in which the warps' parts are combined: each takes a register, and with 32 warps a thread
-/// has few.
+/// Strands in which the warps' parts are combined: each takes a register, and with 32 warps a
+/// thread has few.
 enum { MANY_WARPS = 32, MAX_STRANDS = 4, STRANDS_OF_MANY = 2 };
 
 typedef struct Reduce {
@@ -197,7 +197,8 @@ static void emit_gather(Emit *e, const Reduce *rd, const char *to, const char *v
         e->body.indent--;
     }
     for (unsigned half = strands / 2; half > 0; half /= 2) {
-        const char *low = half > 1 ? "i" : "0", *high = half > 1 ? cuda_text(e, "i + %u", half) : "1";
+        const char *low = half > 1 ? "i" : "0",
+                   *high = half > 1 ? cuda_text(e, "i + %u", half) : "1";
         if (half > 1)
             cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)", half);
         e->body.indent += half > 1;

@@ -1,10 +1,10 @@
 /// estimate.c - how much code a thread's part of a kernel becomes, and how long NVRTC takes for it.
 ///
-/// A statement is what an addition becomes for one slot. What costs more was measured with NVRTC 13.0,
-/// 64 slots at a time (functions with a slow path for large arguments cost most). Time grows with
-/// the statements, and with the cube of the plain ones, which all compete for registers: softmax over
-/// 128, 256, 512 and 1024 slots took 0.6, 1.4, 7 and 52 s. On another machine the figures differ by a
-/// factor, which does not matter for finding the kernels that take minutes.
+/// A statement is what an addition becomes for one slot. What costs more was measured with
+/// NVRTC 13.0, 64 slots at a time (functions with a slow path for large arguments cost most). Time
+/// grows with the statements, and with the cube of the plain ones, which all compete for registers:
+/// softmax over 128, 256, 512 and 1024 slots took 0.6, 1.4, 7 and 52 s. On another machine the
+/// figures differ by a factor, which does not matter for finding the kernels that take minutes.
 #include "backend/cuda/emit_impl.h"
 
 typedef struct Cost {
@@ -12,11 +12,13 @@ typedef struct Cost {
 } Cost;
 
 static const Cost costs[IR_CODE_COUNT] = {
-    [IR_EXP] = { 2, 25 },    [IR_EXPM1] = { 12, 30 }, [IR_LOG] = { 14, 40 },  [IR_LOG2] = { 14, 40 },
-    [IR_LOG1P] = { 18, 45 }, [IR_SQRT] = { 8, 10 },   [IR_SQRT_RN] = { 8, 10 }, [IR_RSQRT] = { 2, 10 },
-    [IR_SIN] = { 80, 45 },   [IR_COS] = { 80, 45 },   [IR_TANH] = { 4, 27 },  [IR_ERF] = { 8, 42 },
-    [IR_SIGMOID] = { 8, 35 }, [IR_DIV] = { 3, 8 },    [IR_DIV_RN] = { 8, 8 }, [IR_IDIV] = { 10, 17 },
-    [IR_REM] = { 15, 23 },   [IR_CDIV] = { 26, 57 },  [IR_POW] = { 50, 55 },
+    [IR_EXP] = { 2, 25 },     [IR_EXPM1] = { 12, 30 }, [IR_LOG] = { 14, 40 },
+    [IR_LOG2] = { 14, 40 },   [IR_LOG1P] = { 18, 45 }, [IR_SQRT] = { 8, 10 },
+    [IR_SQRT_RN] = { 8, 10 }, [IR_RSQRT] = { 2, 10 },  [IR_SIN] = { 80, 45 },
+    [IR_COS] = { 80, 45 },    [IR_TANH] = { 4, 27 },   [IR_ERF] = { 8, 42 },
+    [IR_SIGMOID] = { 8, 35 }, [IR_DIV] = { 3, 8 },     [IR_DIV_RN] = { 8, 8 },
+    [IR_IDIV] = { 10, 17 },   [IR_REM] = { 15, 23 },   [IR_CDIV] = { 26, 57 },
+    [IR_POW] = { 50, 55 },
 };
 static const Cost float_remainder = { 60, 280 };
 
@@ -52,7 +54,8 @@ static bool add_operation(IrOp *op, void *cx)
     }
     case OPCLASS_MEMORY: {  // what run time must check is there twice
         const IrMem *mem = &op->attr.mem;
-        sum->plain += copies(op->args[0]) * (mem->contiguous && mem->aligned && mem->mask_uniform ? 1 : 3);
+        sum->plain +=
+            copies(op->args[0]) * (mem->contiguous && mem->aligned && mem->mask_uniform ? 1 : 3);
         break;
     }
     case OPCLASS_ATOMIC:
@@ -75,7 +78,8 @@ CudaEstimate cuda_estimate(const IrFunc *fn)
     ir_walk((IrFunc *)fn, add_operation, &sum);  // changes nothing
     const double crowd = sum.plain / 3000;
     return (CudaEstimate){ .statements = sum.plain + sum.other,
-                           .seconds = 0.03 + 0.00025 * sum.other + 0.0003 * sum.plain * (1 + crowd * crowd) };
+                           .seconds = 0.03 + 0.00025 * sum.other +
+                                      0.0003 * sum.plain * (1 + crowd * crowd) };
 }
 
 bool cuda_check_time(const IrFunc *fn, double budget, DiagSink *diags)
@@ -86,12 +90,15 @@ bool cuda_check_time(const IrFunc *fn, double budget, DiagSink *diags)
         return true;
     if (over)
         diag_report(diags, DIAG_COMPILE_BUDGET, fn->span,
-                    "'%s' becomes about %.0f statements a thread, which take NVRTC about %.0f s: more than the %g s of "
-                    "--compile-budget", fn->name->text, guess.statements, guess.seconds, budget);
+                    "'%s' becomes about %.0f statements a thread, which take NVRTC about %.0f s: "
+                    "more than the %g s of "
+                    "--compile-budget",
+                    fn->name->text, guess.statements, guess.seconds, budget);
     else
         diag_report(diags, DIAG_SLOW_COMPILE, fn->span,
-                    "'%s' becomes about %.0f statements a thread, which take NVRTC about %.0f s", fn->name->text,
-                    guess.statements, guess.seconds);
-    diag_help(diags, "use smaller blocks or more warps, and range() where static_range() repeats much");
+                    "'%s' becomes about %.0f statements a thread, which take NVRTC about %.0f s",
+                    fn->name->text, guess.statements, guess.seconds);
+    diag_help(diags,
+              "use smaller blocks or more warps, and range() where static_range() repeats much");
     return !over;
 }
