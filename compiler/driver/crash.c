@@ -66,6 +66,6 @@ void crash_install(void *room, size_t size)
             signal(interrupts[i], SIG_IGN);  // as nohup wants it
     // While NVRTC compiles, its own handlers take SIGINT and SIGTERM, and call exit().
     atexit(fs_remove_temporaries);
-    signal(SIGPIPE, SIG_IGN);                // a closed pipe is an error of write(),
-    signal(SIGXFSZ, SIG_IGN);                // and so is a file beyond ulimit -f
+    signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(),
+    signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond ulimit -f
 }

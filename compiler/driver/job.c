@@ -277,8 +277,8 @@ static bool job_kernel_name(Job *job, JobKernel *k)
 {
     enum { MAX_LENGTH = 255 };  // C99 promises less, compilers take more
     const Span at = k->unit->function->def->name_span;
-    const char *name = arena_printf(
-        &job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "", k->unit->c_name);
+    const char *name = arena_printf(&job->arena, "%s%s", job->opt->prefix ? job->opt->prefix : "",
+                                    k->unit->c_name);
     if (strlen(name) > MAX_LENGTH) {
         diag_report(&job->diags, DIAG_LIMIT, at,
                     "a kernel's name has at most %d characters, this has %zu", MAX_LENGTH,
@@ -293,8 +293,7 @@ static bool job_kernel_name(Job *job, JobKernel *k)
         return false;
     }
     for (const JobKernel *other = job->kernels; other != k; other++) {
-        const char *clash =
-            other->c_name ? artifact_c_clash(other->c_name, k->c_name) : NULL;
+        const char *clash = other->c_name ? artifact_c_clash(other->c_name, k->c_name) : NULL;
         if (!clash)
             continue;
         diag_report(&job->diags, DIAG_BAD_VALUE, at,
