@@ -13,7 +13,7 @@ struct SimtModule {
     void *library;
 };
 
-// SIMT_REPLACE="OLD NEW" in the environment loads another object; SIMT_TRACE=1 tells what is loaded.
+// SIMT_REPLACE="OLD NEW" in the environment loads another object; SIMT_TRACE=1 tells what is loaded and run.
 static std::string replaced(const std::string &path)
 {
     const char *pair = getenv("SIMT_REPLACE"), *trace = getenv("SIMT_TRACE");
@@ -80,6 +80,8 @@ bool simt_launch(const char *name, void *entry, const SimtLaunch *launch)
                launch->shared_bytes);
         return false;
     }
+    if (getenv("SIMT_TRACE"))
+        fprintf(stderr, "simt: runs %s\n", name);
     fibers_init();
     machine.entry = (void (*)(void **))entry;
     machine.parameters = launch->parameters;
