@@ -81,10 +81,19 @@ static inline float __ll2float_rd(long long x) { return simt_below(x); }
 static inline float __ll2float_ru(long long x) { return simt_above(x); }
 static inline float __ull2float_rd(unsigned long long x) { return simt_below(x); }
 static inline float __ull2float_ru(unsigned long long x) { return simt_above(x); }
-// A product of floats is exact in double; with the sum's 11 bits more than a double's, only a sum whose
-// terms are 2^40 apart is rounded twice, and then both roundings are away from the float's boundary.
-static inline float __fmaf_rd(float a, float b, float c) { return simt_below((long double)((double)a * b) + c); }
-static inline float __fmaf_ru(float a, float b, float c) { return simt_above((long double)((double)a * b) + c); }
+// A product of floats is exact in double. What its sum with a float loses in long double is exact again, and
+// tells on which side of the sum the true one lies.
+static inline float simt_fma_towards(float a, float b, float c, bool up)
+{
+    const long double product = (double)a * b, sum = product + c, back = sum - product;
+    const long double lost = (product - (sum - back)) + (c - back);
+    const float f = (float)sum;
+    if (up)
+        return (long double)f < sum || ((long double)f == sum && lost > 0) ? std::nextafter(f, INFINITY) : f;
+    return (long double)f > sum || ((long double)f == sum && lost < 0) ? std::nextafter(f, -INFINITY) : f;
+}
+static inline float __fmaf_rd(float a, float b, float c) { return simt_fma_towards(a, b, c, false); }
+static inline float __fmaf_ru(float a, float b, float c) { return simt_fma_towards(a, b, c, true); }
 
 template <class T, class F> static inline T simt_truncate(F x, T nan)
 {
