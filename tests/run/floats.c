@@ -126,11 +126,11 @@ static void check_wide(NewtType t, NewtType w, const void *x, const void *y, con
 {
     for (size_t i = 0; i < COUNT; i++) {
         Num a = num_get(t, x, i), b = num_get(t, y, i);
-        num_near(w, wide, i, a / b, 2, "x / y");
+        num_near(w, wide, i, a / b, 2.5L, "x / y");
         num_near(w, wide, COUNT + i, fmodl(a, b), 0, "x % y");
         if (t == w)
-            num_near(w, wide, 2 * COUNT + i, a / b, 2, "fdiv(x, y)");
-        num_near(w, wide, 3 * COUNT + i, 1 / a, 2, "1 / x");
+            num_near(w, wide, 2 * COUNT + i, a / b, 2.5L, "fdiv(x, y)");
+        num_near(w, wide, 3 * COUNT + i, 1 / a, 2.5L, "1 / x");
     }
 }
 

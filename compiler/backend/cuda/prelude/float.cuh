@@ -8,8 +8,8 @@
 #define NT_FLOAT_CUH
 #include "newt/base.cuh"
 
-// Within 2 ulp over the full range, subnormals kept, and without the branch that the exactly rounded
-// division (div_rn) needs.
+// 2 ulp over the full range by the PTX manual (2.002 was measured), subnormals kept, without the branch
+// that the exactly rounded division (div_rn) needs.
 NT_DEV float nt_div_full(float a, float b)
 {
 #ifdef __CUDA_ARCH__
