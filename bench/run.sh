@@ -32,7 +32,7 @@ cp "$out/head.txt" "$out/peers.jsonl"
 failed=0
 for suite in "$@"; do
     [ "$suite" = launch ] && continue
-    "$build/bench/bench_$suite" --quick "$device" >>"$out/checks.txt" || failed=1
+    "$build/bench/bench_$suite" --quick --check "$device" >>"$out/checks.txt" || failed=1
 done
 [ "$failed" = 0 ] || {
     echo "wrong results at the small shapes; the timings below leave these instances out:"

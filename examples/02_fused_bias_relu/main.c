@@ -45,7 +45,7 @@ static void check(Example *ex, size_t rows, size_t width, size_t stride, size_t 
 int main(int argc, char **argv)
 {
     static const size_t shapes[][3] = { { 0, 128, 128 }, { 1, 1, 1 }, { 3, 1000, 1003 }, { 17, 1021, 1021 },
-                                        { 64, 4096, 4100 }, { 4096, 4096, 4096 }, { 16384, 4096, 4096 } };
+                                        { 64, 4096, 4100 }, { 256, 4096, 4096 }, { 4096, 4096, 4096 }, { 16384, 4096, 4096 } };
     Example ex = example_open(argc, argv);
     size_t count = sizeof shapes / sizeof *shapes - (ex.quick ? 2 : 0);
     for (size_t i = 0; i < count; i++)

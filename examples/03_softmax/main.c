@@ -58,7 +58,7 @@ static void check(Example *ex, size_t rows, size_t width, size_t stride, size_t 
 int main(int argc, char **argv)
 {
     static const size_t shapes[][3] = { { 0, 128, 128 }, { 1, 1, 1 }, { 5, 997, 1001 }, { 37, 1024, 1024 }, { 64, 1500, 1500 },
-                                        { 3, 4096, 4099 }, { 9, 16381, 16381 }, { 4096, 16384, 16384 } };
+                                        { 3, 4096, 4099 }, { 9, 16381, 16381 }, { 256, 4096, 4096 }, { 4096, 16384, 16384 } };
     Example ex = example_open(argc, argv);
     size_t count = sizeof shapes / sizeof *shapes - (ex.quick ? 1 : 0);
     for (size_t i = 0; i < count; i++)

@@ -55,7 +55,7 @@ static void check(Example *ex, size_t rows, size_t width, size_t stride, size_t 
 
 int main(int argc, char **argv)
 {
-    static const size_t shapes[][3] = { { 0, 128, 128 }, { 1, 2, 2 }, { 7, 1021, 1021 }, { 64, 1500, 1500 }, { 33, 1500, 1507 },
+    static const size_t shapes[][3] = { { 0, 128, 128 }, { 1, 1, 1 }, { 1, 2, 2 }, { 128, 8192, 8192 }, { 7, 1021, 1021 }, { 64, 1500, 1500 }, { 33, 1500, 1507 },
                                         { 16, 8192, 8192 }, { 16384, 1500, 1500 }, { 8192, 8192, 8192 } };
     Example ex = example_open(argc, argv);
     size_t count = sizeof shapes / sizeof *shapes - (ex.quick ? 2 : 0);
