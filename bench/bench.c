@@ -1,13 +1,9 @@
-/// bench.c - the device, the options, arrays and their random contents; see bench.h.
-///
-/// Random numbers are a function of the seed and the index (a 64-bit mixer, then Box and Muller),
-/// so that all threads fill an array together and a printed seed gives the same data again.
+/// bench.c - the device, the options, the host's threads; see bench.h.
 #include "bench.h"
 #include "copy.h"
 #include "cuda.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +12,6 @@
 #include <unistd.h>
 
 enum { MAX_THREADS = 64, FLUSH_MIB = 256, QUICK_FLUSH_MIB = 1 };
-/// Different bytes around inputs and outputs: what a kernel makes of one is not the other.
-enum { GUARD_BYTES = 256, INPUT_GUARD = 0x5a, OUTPUT_GUARD = 0xa5 };
 
 void bench_ok(NewtStatus status, const char *what)
 {
@@ -79,116 +73,6 @@ void bench_parallel(const Bench *b, size_t count, void (*body)(void *user, size_
         share_run(&shares[i]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(threads[i], NULL);
-}
-
-/* ---- arrays ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
-typedef struct Normal {
-    float *to;
-    size_t count;
-    uint64_t seed;
-} Normal;
-
-/// Pairs [from, to) of random numbers.
-static void normal_fill(void *user, size_t from, size_t to)
-{
-    const Normal *normal = user;
-    for (size_t i = from; i < to; i++) {
-        uint64_t bits = mix(normal->seed + i * UINT64_C(0x9e3779b97f4a7c15));
-        float u = ((float)(bits >> 40) + 0.5f) * 0x1p-24f;
-        float angle = (float)(bits & 0xffffff) * (6.2831853f * 0x1p-24f);
-        float radius = sqrtf(-2.0f * logf(u));
-        normal->to[2 * i] = radius * cosf(angle);
-        if (2 * i + 1 < normal->count)
-            normal->to[2 * i + 1] = radius * sinf(angle);
-    }
-}
-
-static BenchArray array_new(Bench *b, size_t count)
-{
-    BenchArray array = { .count = count, .host = bench_memory(count * sizeof(float)) };
-    void *base = NULL;
-    bench_ok(newt_alloc(b->device, count * sizeof(float) + 2 * GUARD_BYTES, &base), "newt_alloc");
-    array.base = base;
-    array.at = (float *)(void *)(array.base + GUARD_BYTES);
-    return array;
-}
-
-/// Sets both guards on the device.
-static void guards_write(Bench *b, const BenchArray *array, int byte)
-{
-    unsigned char guard[GUARD_BYTES];
-    memset(guard, byte, sizeof guard);
-    bench_ok(newt_copy(b->device, NULL, array->base, guard, sizeof guard), "newt_copy");
-    bench_ok(newt_copy(b->device, NULL, array->at + array->count, guard, sizeof guard),
-             "newt_copy");
-    bench_ok(newt_synchronize(b->device, NULL), "newt_synchronize");
-}
-
-static void array_upload(Bench *b, const BenchArray *array)
-{
-    size_t bytes = array->count * sizeof(float);
-    bench_ok(newt_copy(b->device, NULL, array->at, array->host, bytes), "newt_copy");
-    guards_write(b, array, INPUT_GUARD);
-}
-
-BenchArray bench_array_normal(Bench *b, size_t count)
-{
-    BenchArray array = array_new(b, count);
-    Normal normal = { array.host, count, mix(b->seed++) };
-    bench_parallel(b, (count + 1) / 2, normal_fill, &normal);
-    array_upload(b, &array);
-    return array;
-}
-
-BenchArray bench_array_output(Bench *b, size_t count)
-{
-    BenchArray array = array_new(b, count);
-    bench_array_poison(b, &array);
-    return array;
-}
-
-void bench_array_poison(Bench *b, BenchArray *array)
-{
-    enum { CHUNK = 1 << 24 };
-    unsigned char *nans = bench_memory(CHUNK), *to = (unsigned char *)array->at;
-    size_t bytes = array->count * sizeof(float);
-    memset(nans, 0xff, CHUNK);
-    for (size_t at = 0; at < bytes; at += CHUNK) {
-        size_t size = bytes - at < CHUNK ? bytes - at : CHUNK;
-        bench_ok(newt_copy(b->device, NULL, to + at, nans, size), "newt_copy");
-    }
-    guards_write(b, array, OUTPUT_GUARD);
-    free(nans);
-}
-
-bool bench_array_fetch(Bench *b, BenchArray *array)
-{
-    unsigned char guards[2][GUARD_BYTES];
-    size_t bytes = array->count * sizeof(float);
-    bench_ok(newt_copy(b->device, NULL, array->host, array->at, bytes), "newt_copy");
-    bench_ok(newt_copy(b->device, NULL, guards[0], array->base, GUARD_BYTES), "newt_copy");
-    bench_ok(newt_copy(b->device, NULL, guards[1], array->at + array->count, GUARD_BYTES),
-             "newt_copy");
-    bench_ok(newt_synchronize(b->device, NULL), "the kernel");
-    for (size_t i = 0; i < GUARD_BYTES; i++)
-        if (guards[0][i] != OUTPUT_GUARD || guards[1][i] != OUTPUT_GUARD)
-            return false;
-    return true;
-}
-
-void bench_array_free(Bench *b, BenchArray *array)
-{
-    newt_free(b->device, array->base);
-    free(array->host);
-    *array = (BenchArray){ 0 };
 }
 
 /* ---- the program ---- */

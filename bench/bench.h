@@ -28,12 +28,13 @@ typedef struct Bench {
     unsigned wrong;                      ///< instances whose result was wrong
 } Bench;
 
-/// Device memory between two guards, and its image on the host.
+/// Device memory between two guards, and its values on the host.
 typedef struct BenchArray {
     unsigned char *base;  ///< device: guard, elements, guard
-    float *at;            ///< device: the elements, 256-byte aligned
-    float *host;          ///< the elements on the host
+    void *at;             ///< device: the elements, 256-byte aligned
+    float *host;          ///< the elements on the host, as floats
     size_t count;
+    NewtType type;  ///< of the elements on the device: F32, F16, BF16 or F8E4M3
 } BenchArray;
 
 /// Reads `[--quick] [--check] [--reps N] [--seed N] [--shape TEXT] [--name TEXT]
@@ -48,10 +49,11 @@ void bench_ok(NewtStatus status, const char *what);
 /// malloc() that ends the program where there is no memory.
 void *bench_memory(size_t bytes);
 
-/// `count` normal random numbers (mean 0, deviation 1), a function of b->seed, on host and device.
-BenchArray bench_array_normal(Bench *b, size_t count);
+/// `count` normal random numbers (mean 0, deviation 1), rounded to the type, a function of b->seed,
+/// on host and device.
+BenchArray bench_array_normal(Bench *b, NewtType type, size_t count);
 /// Room for `count` results, poisoned.
-BenchArray bench_array_output(Bench *b, size_t count);
+BenchArray bench_array_output(Bench *b, NewtType type, size_t count);
 /// Fills the elements on the device with NaNs.
 void bench_array_poison(Bench *b, BenchArray *array);
 /// Brings an output's elements to the host. False when a guard has changed.
@@ -67,6 +69,7 @@ void bench_expect(BenchCheck *check, size_t index, double got, double want, doub
 typedef struct BenchCell {
     const char *suite, *shape;
     double bytes;  ///< that one launch has to move at least
+    double flops;  ///< that it has to do; > 0: the result is given in TFLOP/s instead of GB/s
     unsigned instance_count;
     void *user;
     const char *(*name)(void *user, unsigned instance);

@@ -59,10 +59,12 @@ static void measure(Bench *b, const char *shape, size_t n)
 {
     if (!bench_is_wanted(b->only_shape, shape))
         return;
-    Add c = { b, bench_array_normal(b, n), bench_array_normal(b, n), bench_array_output(b, n) };
+    Add c = { b, bench_array_normal(b, NEWT_F32, n), bench_array_normal(b, NEWT_F32, n),
+              bench_array_output(b, NEWT_F32, n) };
     BenchCell cell = { "add",
                        shape,
                        12.0 * (double)n,
+                       0.0,
                        sizeof instances / sizeof *instances,
                        &c,
                        name_of,

@@ -54,10 +54,11 @@ int main(int argc, char **argv)
     size_t n = b.quick ? 100004 : (size_t)1 << 30;
     const char *shape = b.quick ? "100004 fp32" : "1G fp32";
     if (bench_is_wanted(b.only_shape, shape)) {
-        Copy c = { &b, bench_array_normal(&b, n), bench_array_output(&b, n) };
+        Copy c = { &b, bench_array_normal(&b, NEWT_F32, n), bench_array_output(&b, NEWT_F32, n) };
         BenchCell cell = { "copy",
                            shape,
                            8.0 * (double)n,
+                           0.0,
                            sizeof instances / sizeof *instances,
                            &c,
                            name_of,

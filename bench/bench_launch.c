@@ -69,8 +69,9 @@ static void print(const char *who, double *us, size_t count)
 int main(int argc, char **argv)
 {
     Bench b = bench_open(argc, argv);
-    Launch c = { &b, bench_array_normal(&b, ELEMENTS), bench_array_normal(&b, ELEMENTS),
-                 bench_array_output(&b, ELEMENTS), NULL };
+    Launch c = { &b, bench_array_normal(&b, NEWT_F32, ELEMENTS),
+                 bench_array_normal(&b, NEWT_F32, ELEMENTS),
+                 bench_array_output(&b, NEWT_F32, ELEMENTS), NULL };
     double newt[BATCHES], raw[BATCHES];
     size_t count = b.quick ? QUICK_BATCHES : BATCHES;
     if (!newt_device_is_host(b.device))

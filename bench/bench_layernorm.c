@@ -119,15 +119,16 @@ static void measure(Bench *b, size_t rows, size_t width)
         return;
     size_t n = rows * width;
     LayerNorm c = { b,
-                    bench_array_normal(b, n),
-                    bench_array_normal(b, width),
-                    bench_array_normal(b, width),
-                    bench_array_output(b, n),
+                    bench_array_normal(b, NEWT_F32, n),
+                    bench_array_normal(b, NEWT_F32, width),
+                    bench_array_normal(b, NEWT_F32, width),
+                    bench_array_output(b, NEWT_F32, n),
                     rows,
                     width };
     BenchCell cell = { "layernorm",
                        shape,
                        8.0 * (double)n,
+                       0.0,
                        sizeof instances / sizeof *instances,
                        &c,
                        name_of,

@@ -99,10 +99,12 @@ static void measure(Bench *b, size_t rows, size_t width)
     if (!bench_is_wanted(b->only_shape, shape))
         return;
     size_t n = rows * width;
-    Softmax c = { b, bench_array_normal(b, n), bench_array_output(b, n), rows, width };
+    Softmax c = { b, bench_array_normal(b, NEWT_F32, n), bench_array_output(b, NEWT_F32, n), rows,
+                  width };
     BenchCell cell = { "softmax",
                        shape,
                        8.0 * (double)n,
+                       0.0,
                        sizeof instances / sizeof *instances,
                        &c,
                        name_of,

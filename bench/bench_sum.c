@@ -122,14 +122,14 @@ int main(int argc, char **argv)
     if (bench_is_wanted(b.only_shape, shape)) {
         bool is_right[INSTANCE_COUNT] = { false };
         Sum c = { &b,
-                  bench_array_normal(&b, n),
-                  bench_array_output(&b, MAX_PROGRAMS),
-                  bench_array_output(&b, 1),
+                  bench_array_normal(&b, NEWT_F32, n),
+                  bench_array_output(&b, NEWT_F32, MAX_PROGRAMS),
+                  bench_array_output(&b, NEWT_F32, 1),
                   0.0,
                   0.0,
                   is_right };
-        BenchCell cell = { "sum", shape,  4.0 * (double)n, INSTANCE_COUNT, &c, name_of,
-                           fits,  launch, &c.out,          check,          1 };
+        BenchCell cell = { "sum",   shape, 4.0 * (double)n, 0.0,    INSTANCE_COUNT, &c,
+                           name_of, fits,  launch,          &c.out, check,          1 };
         check_ones(&c, &cell);
         set_expectation(&c);
         bench_cell(&b, &cell);

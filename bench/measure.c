@@ -141,7 +141,10 @@ static void print_times(const BenchCell *cell, const char *who, const char *cfg,
                      cfg, times->median, times->low, times->high, times->count, times->late);
     if (first > 0.0)
         snprintf(more + n, sizeof more - (size_t)n, ", \"us_first\": %.2f", first);
-    bench_print(cell->suite, cell->shape, who, cell->bytes / times->median * 1e-3, "GB/s", more);
+    const bool is_compute = cell->flops > 0.0;
+    const double value = is_compute ? cell->flops * 1e-3 : cell->bytes;
+    bench_print(cell->suite, cell->shape, who, value / times->median * 1e-3,
+                is_compute ? "TFLOP/s" : "GB/s", more);
 }
 
 void bench_cell(Bench *b, const BenchCell *cell)

@@ -15,7 +15,7 @@ peers=$2
 out=$3
 command="$0 $*"
 shift 3
-[ $# -gt 0 ] || set -- copy add sum softmax layernorm launch
+[ $# -gt 0 ] || set -- copy add sum softmax layernorm matmul tf32 fp8 attention launch
 rounds=${ROUNDS:-2}
 device=${DEVICE:-cuda:0}
 mkdir -p "$out"
