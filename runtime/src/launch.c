@@ -2,20 +2,10 @@
 ///
 /// The path of a warm launch takes no lock, allocates nothing and makes two driver calls:
 /// cuCtxGetCurrent and the launch. Parameters are pointers into the caller's argument record.
+#include "launch.h"
 #include "host.h"
 #include "image.h"
-#include "load.h"
 #include <string.h>
-
-/// One call of newt_launch_().
-typedef struct Launch {
-    const NewtKernel *kernel;
-    NewtDevice *device;
-    NewtStream stream;
-    const NewtGrid *given;
-    const void *args;
-    uint32_t grid[3];
-} Launch;
 
 /// The integer parameter at `at`; an I64 view of the bits for U64.
 static int64_t integer_get(NewtType type, const void *at)
@@ -234,10 +224,10 @@ static NewtStatus slot_launch(const Launch *launch, const NewtVariant *variant, 
     return options->check ? fault_check(launch) : NEWT_OK;
 }
 
-/// The device's context is current.
-static NewtStatus cuda_launch(Launch *launch)
+NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const Slot **out)
 {
     const NewtKernel *kernel = launch->kernel;
+    *out = NULL;
     for (uint32_t v = 0; v < kernel->variant_count; v++) {
         const NewtVariant *variant = &kernel->variants[v];
         if (!variant_fits(kernel, variant, launch->args))
@@ -249,14 +239,25 @@ static NewtStatus cuda_launch(Launch *launch)
         status = newti_slot_get(launch->device, kernel, v, launch->stream, &slot);
         if (status != NEWT_OK)
             return status;
-        if (atomic_load_explicit(&slot->state, memory_order_relaxed) == SLOT_READY)
-            return slot_launch(launch, variant, slot);
+        if (atomic_load_explicit(&slot->state, memory_order_relaxed) == SLOT_READY) {
+            *chosen = variant;
+            *out = slot;
+            return NEWT_OK;
+        }
     }
     return newti_image_missing(kernel, launch->device->arch);
 }
 
-/// What holds for launches and preloads alike.
-static NewtStatus call_check(const NewtKernel *kernel, const NewtDevice *device)
+/// The device's context is current.
+static NewtStatus cuda_launch(Launch *launch)
+{
+    const NewtVariant *variant;
+    const Slot *slot;
+    NewtStatus status = newti_launch_choose(launch, &variant, &slot);
+    return status == NEWT_OK && slot ? slot_launch(launch, variant, slot) : status;
+}
+
+NewtStatus newti_kernel_check(const NewtKernel *kernel, const NewtDevice *device)
 {
     const NewtModuleDesc *module = kernel->module;
     if (module->abi != NEWT_ABI)
@@ -271,7 +272,7 @@ static NewtStatus call_check(const NewtKernel *kernel, const NewtDevice *device)
 static NewtStatus launch_any(Launch *launch)
 {
     NewtDevice *device = launch->device;
-    NewtStatus status = call_check(launch->kernel, device);
+    NewtStatus status = newti_kernel_check(launch->kernel, device);
     if (status != NEWT_OK)
         return status;
     if (!device->driver)
@@ -287,7 +288,7 @@ static NewtStatus launch_any(Launch *launch)
 
 static NewtStatus preload(const NewtKernel *kernel, NewtDevice *device)
 {
-    NewtStatus status = call_check(kernel, device);
+    NewtStatus status = newti_kernel_check(kernel, device);
     if (status != NEWT_OK || !device->driver)
         return status;
     bool pushed;
@@ -317,7 +318,13 @@ NewtStatus newt_launch_(const NewtKernel *kernel, NewtDevice *device, NewtStream
         .given = grid,
         .args = args,
     };
-    return logged(device, launch_any(&launch));
+    const Ranges *ranges = device && device->options.ranges.push ? &device->options.ranges : NULL;
+    if (ranges)
+        ranges->push(kernel->name);
+    NewtStatus status = launch_any(&launch);
+    if (ranges)
+        ranges->pop();
+    return logged(device, status);
 }
 
 NewtStatus newt_preload_(const NewtKernel *kernel, NewtDevice *device)

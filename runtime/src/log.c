@@ -1,5 +1,6 @@
 /// The environment of libnewt and the lines of NEWT_LOG.
 #include "log.h"
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,12 +19,33 @@ static bool is_on(const char *variable)
     return value && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
 }
 
+/// NVTX as a library: CUDA 13 has it under another name than those before. It stays loaded.
+static Ranges ranges_load(void)
+{
+    static const char *const names[] = { "libnvToolsExt.so.1", "libnvtx3interop.so.1" };
+    Ranges ranges = { NULL, NULL };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            continue;
+        // POSIX has object pointers from dlsym() stand for functions; ISO C cannot convert them.
+        *(void **)&ranges.push = dlsym(library, "nvtxRangePushA");
+        *(void **)&ranges.pop = dlsym(library, "nvtxRangePop");
+        if (ranges.push && ranges.pop)
+            return ranges;
+        dlclose(library);
+    }
+    return (Ranges){ NULL, NULL };
+}
+
 Options newti_options_read(void)
 {
     Options options = {
         .check = is_on("NEWT_CHECK"),
         .force_ptx = is_on("NEWT_FORCE_PTX"),
     };
+    if (is_on("NEWT_NVTX"))
+        options.ranges = ranges_load();
     if (is_on("NEWT_LOG")) {
         options.log = LOG_ERROR;
         for (LogLevel level = LOG_ERROR; level <= LOG_LAUNCH; level++) {

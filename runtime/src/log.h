@@ -13,13 +13,20 @@ typedef enum LogLevel {
     LOG_LAUNCH   ///< grid, block and shared memory of each launch
 } LogLevel;
 
+/// Ranges on the time line of a profiler, of the calling thread; both NULL: none are wanted.
+typedef struct Ranges {
+    int (*push)(const char *name);
+    int (*pop)(void);
+} Ranges;
+
 typedef struct Options {
     LogLevel log;
+    Ranges ranges;   ///< NEWT_NVTX=1, and NVTX's library is there
     bool check;      ///< NEWT_CHECK=1: wait after each launch, refuse streams of other contexts
     bool force_ptx;  ///< NEWT_FORCE_PTX=1: pass over cubins
 } Options;
 
-/// Reads NEWT_LOG, NEWT_CHECK and NEWT_FORCE_PTX. An unknown NEWT_LOG counts as "error".
+/// Reads NEWT_LOG, NEWT_CHECK, NEWT_FORCE_PTX and NEWT_NVTX. An unknown NEWT_LOG counts as "error".
 Options newti_options_read(void);
 
 /// Writes one line, "newt: <text>", to stderr in a single call.

@@ -2,6 +2,7 @@
 /// against that of the cuLaunchKernel inside it. Exit status 77 when there is no driver or device.
 #include "driver_api.h"
 #include "host.h"
+#include <dlfcn.h>
 #include <newt/module.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,6 +92,54 @@ static void check_add(NewtDevice *device, float *const at[3], int64_t n)
     free(host);
 }
 
+/// Those functions of the driver that build graphs; libnewt does not call them.
+typedef struct GraphCalls {
+    CudaResult (*create)(void **graph, unsigned flags);
+    CudaResult (*add_kernel)(void **node, void *graph, void *const *after, size_t count,
+                             const void *params);
+    CudaResult (*instantiate)(void **instance, void *graph, unsigned long long flags);
+    CudaResult (*launch)(void *instance, NewtStream stream);
+} GraphCalls;
+
+/// Adds through a graph whose one node is of newt_kernel_node_params(), launched twice: in place,
+/// so that both launches are seen.
+static void check_graph(NewtDevice *device, float *const at[3])
+{
+    GraphCalls calls;
+    Driver driver;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    *(void **)&calls.create = dlsym(library, "cuGraphCreate");
+    *(void **)&calls.add_kernel = dlsym(library, "cuGraphAddKernelNode_v2");
+    *(void **)&calls.instantiate = dlsym(library, "cuGraphInstantiateWithFlags");
+    *(void **)&calls.launch = dlsym(library, "cuGraphLaunch");
+    const float x = 3, y = 0.5F;
+    float out = 0;
+    CudaContext context;
+    AddArgs a = { at[0], at[1], at[0], 1 };
+    void *values[] = { &a.x, &a.y, &a.out, &a.n }, *graph = NULL, *node = NULL, *instance = NULL;
+    NewtNodeParams params_of_node;
+    check("newt_copy in", newt_copy(device, NULL, at[0], &x, sizeof x), NEWT_OK);
+    check("newt_copy in", newt_copy(device, NULL, at[1], &y, sizeof y), NEWT_OK);
+    check("newt_kernel_node_params",
+          newt_kernel_node_params(&kernel, values, device, NULL, &params_of_node), NEWT_OK);
+    if (!calls.add_kernel || newti_driver_load(&driver) != NEWT_OK ||
+        driver.cuDevicePrimaryCtxRetain(&context, 0) || driver.cuCtxPushCurrent(context) ||
+        calls.create(&graph, 0) || calls.add_kernel(&node, graph, NULL, 0, &params_of_node) ||
+        calls.instantiate(&instance, graph, 0)) {
+        printf("%-44s WRONG\n", "a graph with the node");
+        failures++;
+        return;
+    }
+    memset(&params_of_node, 0xFF, sizeof params_of_node);
+    a.n = 0;  // the node has its own copy
+    failures += calls.launch(instance, NULL) || calls.launch(instance, NULL);
+    check("newt_copy out", newt_copy(device, NULL, &out, at[0], sizeof out), NEWT_OK);
+    check("newt_synchronize", newt_synchronize(device, NULL), NEWT_OK);
+    printf("%-44s %g\n", "two launches of the graph: 3 + 0.5 + 0.5", (double)out);
+    failures += out != 4;
+    driver.cuCtxPopCurrent(&context);
+}
+
 enum { BATCHES = 200, BATCH = 100 };
 
 /// The least time per call over batches: ours, and the driver's for the same launch.
@@ -152,6 +201,7 @@ int main(void)
     }
     check_add(device, at, N);
     check_add(device, at, 1001);
+    check_graph(device, at);
     check("newt_preload_", newt_preload_(&kernel, device), NEWT_OK);
 
     NewtTimer *timer;

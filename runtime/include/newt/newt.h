@@ -179,6 +179,41 @@ void newt_timer_free(NewtTimer *timer);
 
 /// A kernel of a generated module: read-only data written by newtc, described in newt/module.h.
 typedef struct NewtKernel NewtKernel;
+
+/// The most parameters that a NewtNodeParams carries: a kernel's, and what libnewt adds to them.
+#define NEWT_NODE_PARAMETERS 288
+
+/// One launch as a kernel node of a CUDA graph. Its head is laid out as <cuda.h>'s
+/// CUDA_KERNEL_NODE_PARAMS of CUDA 12 and later, which begins as CUDA 11's does:
+///
+///     NewtNodeParams node;
+///     newt_kernel_node_params(vadd_kernel, args, device, NULL, &node);
+///     cuGraphAddKernelNode(&added, graph, NULL, 0, (CUDA_KERNEL_NODE_PARAMS *)&node);
+///
+/// It points into itself: not to be copied. The driver copies the arguments when a node is added.
+typedef struct NewtNodeParams {
+    struct CUfunc_st *func;
+    uint32_t grid[3], block[3];
+    uint32_t shared; /* dynamic shared memory, bytes */
+    void **params;   /* `parameters` */
+    void **extra;
+    struct CUkern_st *kern;
+    struct CUctx_st *ctx;
+    /* the end of CUDA_KERNEL_NODE_PARAMS */
+    uint32_t cluster[3]; /* not all 0: to be set with cuGraphKernelNodeSetAttribute */
+    void *parameters[NEWT_NODE_PARAMETERS];
+} NewtNodeParams;
+
+/// Fills `*out` with what a launch of `kernel` with these arguments would hand to the driver: the
+/// variant, the grid, the function, which is loaded as <kernel>_preload() does. Launches nothing.
+///
+/// `args` holds one pointer per parameter, in the order of the generated function; the values must
+/// stay until the node is added or updated. `grid` is NULL exactly when the kernel has its own.
+/// The same arguments give the same choice; a node is updated by calling this again.
+/// NEWT_BAD_ARGUMENT also for an empty grid, NEWT_UNSUPPORTED on the host, else as a launch.
+NEWT_NODISCARD NewtStatus newt_kernel_node_params(const NewtKernel *kernel, void *const args[],
+                                                  NewtDevice *device, const NewtGrid *grid,
+                                                  NewtNodeParams *out);
 #ifdef __cplusplus
 }
 #endif

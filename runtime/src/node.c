@@ -1,0 +1,84 @@
+/// Kernel nodes of CUDA graphs: what a launch would hand to the driver, as data.
+#include "launch.h"
+#include <string.h>
+
+/// The most that a kernel's parameters take: the driver's limit.
+enum { RECORD_MAX = 4096 };
+
+_Static_assert(NEWT_NODE_PARAMETERS >= NEWT_PARAM_MAX, "a node has room for every parameter");
+
+/// Lays the argument values out as the generated functions do.
+static NewtStatus record_fill(const NewtKernel *kernel, void *const args[], char record[RECORD_MAX])
+{
+    for (uint32_t i = 0; i < kernel->param_count; i++) {
+        const NewtParam *param = &kernel->params[i];
+        if (!args || !args[i])
+            return newti_fail_null("newt_kernel_node_params", param->name);
+        if (param->size > RECORD_MAX || param->offset > RECORD_MAX - param->size)
+            return newti_fail(NEWT_BAD_IMAGE, "%s: the parameter %s lies beyond %d bytes",
+                              kernel->name, param->name, RECORD_MAX);
+        memcpy(record + param->offset, args[i], param->size);
+    }
+    return NEWT_OK;
+}
+
+/// The device's context is current.
+static NewtStatus node_fill(Launch *launch, void *const args[], NewtNodeParams *out)
+{
+    const NewtKernel *kernel = launch->kernel;
+    const NewtVariant *variant;
+    const Slot *slot;
+    uint32_t ready;
+    // Loaded ahead, so that choosing need not ask whether some stream is being captured.
+    NewtStatus status = newti_slots_load(launch->device, kernel, &ready);
+    if (status == NEWT_OK)
+        status = newti_launch_choose(launch, &variant, &slot);
+    if (status != NEWT_OK)
+        return status;
+    if (!slot)
+        return newti_fail(NEWT_BAD_ARGUMENT,
+                          "%s: the grid is empty, and a kernel node cannot be: add an empty node",
+                          kernel->name);
+    const NewtEntry *entry = slot->entry;
+    *out = (NewtNodeParams){
+        .func = slot->function,
+        .grid = { launch->grid[0], launch->grid[1], launch->grid[2] },
+        .block = { entry->threads, 1, 1 },
+        .shared = entry->shared,
+        .params = out->parameters,
+        .cluster = { entry->cluster[0], entry->cluster[1], entry->cluster[2] },
+    };
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        out->parameters[i] = args[i];
+    return NEWT_OK;
+}
+
+static NewtStatus node_params(const NewtKernel *kernel, void *const args[], NewtDevice *device,
+                              const NewtGrid *grid, NewtNodeParams *out)
+{
+    _Alignas(16) char record[RECORD_MAX];
+    Launch launch = { .kernel = kernel, .device = device, .given = grid, .args = record };
+    NewtStatus status = newti_kernel_check(kernel, device);
+    if (status == NEWT_OK)
+        status = record_fill(kernel, args, record);
+    if (status != NEWT_OK)
+        return status;
+    if (!device->driver)
+        return newti_fail(NEWT_UNSUPPORTED, "%s: the host has no graphs", kernel->name);
+    bool pushed;
+    status = newti_device_enter(device, kernel->name, &pushed);
+    if (status != NEWT_OK)
+        return status;
+    status = node_fill(&launch, args, out);
+    newti_device_leave(device, pushed);
+    return status;
+}
+
+NewtStatus newt_kernel_node_params(const NewtKernel *kernel, void *const args[], NewtDevice *device,
+                                   const NewtGrid *grid, NewtNodeParams *out)
+{
+    if (!kernel || !out)
+        return newti_fail_null("newt_kernel_node_params", kernel ? "out" : "kernel");
+    NewtStatus status = node_params(kernel, args, device, grid, out);
+    return newti_log_status(device ? device->options.log : LOG_OFF, status);
+}
