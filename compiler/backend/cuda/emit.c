@@ -10,7 +10,8 @@
 // ORDER EmitNeed
 static const char *const cuda_headers[] = { "base",  "int",    "compare", "float",  "convert",
                                             "small", "memory", "shared",  "reduce", "atomic",
-                                            "debug", "dot",    "mma" };
+                                            "debug", "dot",    "mma",     "async",  "mbarrier",
+                                            "tma",   "wgmma",  "warps" };
 
 static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_CONST] = cuda_emit_const,

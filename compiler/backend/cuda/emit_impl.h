@@ -40,7 +40,12 @@ typedef enum {
     NEED_ATOMIC = 1 << 9,
     NEED_DEBUG = 1 << 10,
     NEED_DOT = 1 << 11,
-    NEED_MMA = 1 << 12
+    NEED_MMA = 1 << 12,
+    NEED_ASYNC = 1 << 13,
+    NEED_MBARRIER = 1 << 14,
+    NEED_TMA = 1 << 15,
+    NEED_WGMMA = 1 << 16,  ///< behind "#define NT_WGMMA_N<N>" for each width
+    NEED_WARPS = 1 << 17
 } EmitNeed;
 
 /// A layout that the text mentions: L<index> in the head comment.
