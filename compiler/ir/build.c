@@ -86,6 +86,26 @@ IrValue *ir_func_param(IrFunc *fn, Sym name, const Type *type)
     return ir_block_arg(fn, fn->body, type, name);
 }
 
+uint16_t ir_add_ring(IrFunc *fn, const Type *block, unsigned stages, unsigned fast)
+{
+    const uint16_t count = fn->ring_count;
+    IrRing *rings = ARENA_NEW_N(fn->arena, IrRing, (size_t)count + 1);
+    if (count)
+        memcpy(rings, fn->rings, count * sizeof *rings);
+    rings[count] =
+        (IrRing){ .block = block, .stages = (uint16_t)stages, .fast = (uint8_t)fast };
+    fn->rings = rings;
+    fn->ring_count++;
+    return count;
+}
+
+IrValue *ir_tile(IrBuilder *b, uint16_t ring, IrValue *slot)
+{
+    IrValue *v = ir_op1(b, IR_TILE, b->fn->rings[ring].block, 1, &slot);
+    v->def->attr.ring = ring;
+    return v;
+}
+
 IrBlock *ir_block_new(IrFunc *fn, IrOp *parent)
 {
     IrBlock *b = ARENA_NEW(fn->arena, IrBlock);

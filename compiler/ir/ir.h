@@ -21,7 +21,7 @@ typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE
                OPCLASS_REDUCE, OPCLASS_SCAN, OPCLASS_DOT, OPCLASS_CONTROL, OPCLASS_LAYOUT, OPCLASS_DEBUG } OpClass;
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
 typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
-               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT } AttrKind;
+               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT, ATTR_RING } AttrKind;
 
 typedef struct IrOpInfo {
     const char *mnemonic, *surface;
@@ -97,6 +97,7 @@ typedef union IrAttr {
     bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
     struct { IrPrecision precision; uint8_t mma; } dot;     ///< DOT; mma: inner size of the matrix instruction, 0 for plain
                                                             ///< multiplication; decided by dot_select
+    uint16_t ring;                                          ///< RING: index into IrFunc.rings
 } IrAttr;
 
 struct IrOp {
@@ -125,6 +126,16 @@ typedef struct IrParam {
     bool is_const;                ///< nothing is stored through it
 } IrParam;
 
+/// A ring of equal tiles in shared memory. layout/tile.c says where the elements of a tile lie.
+typedef struct IrRing {
+    const Type *block;            ///< one tile: rank 2, or more with leading axes of 1
+    uint16_t stages;              ///< >= 1
+    uint8_t fast;                 ///< the axis whose neighbours are neighbours in memory: one of the last two
+    /* decided by smem_plan */
+    uint32_t smem;                ///< of stage 0, in dynamic shared memory
+    uint32_t bytes;               ///< from one stage to the next; 0: not decided
+} IrRing;
+
 typedef struct IrFunc {
     Arena *arena;
     TypeTable *types;
@@ -134,6 +145,9 @@ typedef struct IrFunc {
     IrBlock *body;
     uint32_t value_count;         ///< ids handed out
     uint16_t num_warps, num_stages;
+    IrRing *rings;
+    uint16_t ring_count;
+    uint32_t smem_reserved;       ///< bytes at the bottom of shared memory where no scratch may lie: the rings
     uint32_t smem_bytes;          ///< dynamic shared memory after planning
     bool index64, has_layouts;
     Span span;
@@ -160,6 +174,10 @@ typedef struct IrBuilder {
 IrFunc *ir_func_new(Arena *a, TypeTable *types, SymTable *syms, Sym name);
 /// Adds a parameter (an argument of the body); IrParam facts start as "nothing known".
 IrValue *ir_func_param(IrFunc *fn, Sym name, const Type *type);
+/// Adds a ring of tiles; gives its index.
+uint16_t ir_add_ring(IrFunc *fn, const Type *block, unsigned stages, unsigned fast);
+/// Stage `slot` (an int32 scalar) of a ring.
+IrValue *ir_tile(IrBuilder *b, uint16_t ring, IrValue *slot);
 IrBlock *ir_block_new(IrFunc *fn, IrOp *parent);
 IrValue *ir_block_arg(IrFunc *fn, IrBlock *b, const Type *type, Sym hint);
 
@@ -202,6 +220,13 @@ IrConst ir_const_of_int(const Type *type, int64_t v);
 IrConst ir_const_of_float(const Type *type, double v);
 bool ir_const_equal(IrConst a, IrConst b);         ///< by bits: NaN equals itself, -0 is not 0
 static inline bool ir_is_const(const IrValue *v) { return v->def && v->def->code == IR_CONST; }
+/// The TILE that `v` is or is a transposition of; NULL for a value in registers.
+static inline const IrOp *ir_tile_of(const IrValue *v)
+{
+    while (v->def && v->def->code == IR_TRANS)
+        v = v->def->args[0];
+    return v->def && v->def->code == IR_TILE ? v->def : NULL;
+}
 
 /* ---- walking and changing (walk.c) ---- */
 /// The block that defines `v`, as an argument or by an operation.

@@ -149,6 +149,7 @@ static void print_attrs(Buf *out, const IrOp *op)
         if (a->dot.mma)
             attr(&l, "mma=%u", a->dot.mma);
         break;
+    case ATTR_RING: attr(&l, "ring=%u", a->ring); break;
     case ATTR_NONE:
     case ATTR_CONST:  // these two stand where operands do
     case ATTR_RANGE: break;
@@ -257,6 +258,16 @@ static void print_param(Printer *p, const IrFunc *fn, uint32_t i)
         buf_putc(p->out, '}');
 }
 
+static void print_ring(const Printer *p, const IrRing *ring)
+{
+    buf_puts(p->out, " ring[");
+    type_print(p->out, ring->block);
+    buf_printf(p->out, " stages=%u fast=%u", ring->stages, ring->fast);
+    if (ring->bytes)
+        buf_printf(p->out, " smem=%" PRIu32 " bytes=%" PRIu32, ring->smem, ring->bytes);
+    buf_putc(p->out, ']');
+}
+
 void ir_print(const IrFunc *fn, const IrLayoutText *layouts, Buf *out)
 {
     Arena scratch = { 0 };
@@ -268,6 +279,10 @@ void ir_print(const IrFunc *fn, const IrLayoutText *layouts, Buf *out)
         print_param(&p, fn, i);
     }
     buf_printf(out, ") num_warps=%u num_stages=%u", fn->num_warps, fn->num_stages);
+    for (uint32_t i = 0; i < fn->ring_count; i++)
+        print_ring(&p, &fn->rings[i]);
+    if (fn->smem_reserved)
+        buf_printf(out, " reserved=%" PRIu32, fn->smem_reserved);
     if (fn->smem_bytes)
         buf_printf(out, " smem=%" PRIu32, fn->smem_bytes);
     if (fn->index64)

@@ -1,6 +1,7 @@
 // read.c - reads the text form of block IR, for --run-pass and for tests.
 //
-//   function  = "func" "@" name "(" [param {"," param}] ")" {word | word "=" number} region
+//   function  = "func" "@" name "(" [param {"," param}] ")" {option} region
+//   option    = word | word "=" number | "ring" "[" type {word "=" number} "]"
 //   param     = argument ["{" fact {"," fact} "}"]
 //   argument  = value ":" type
 //   type      = ["(" extent {"," extent} ")"] ["*" ["const"]] scalar ["@[" layout "]"]
@@ -265,6 +266,8 @@ static IrOp *make_op(IrReader *r, IrDraft *d, IrBlock *b)
     IrOp *op = ir_op(&builder, d->code, d->args.len, d->args.at, d->types.len, types,
                      ir_arity(d->code).regions);
     op->attr = d->attr;
+    if (ir_op_info[d->code].attr == ATTR_RING)
+        op->attr.ring = (uint16_t)d->ring;
     op->smem = d->smem;
     op->smem_bytes = d->smem_bytes;
     op->smem_turn = d->smem_turn;
@@ -370,6 +373,35 @@ static bool read_params(IrReader *r)
     return ir_text_expect(r, ')');
 }
 
+static bool read_ring(IrReader *r)
+{
+    IrTypeText type;
+    int64_t v = 0;
+    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type))
+        return false;
+    const uint16_t index = ir_add_ring(r->fn, type.type, 1, 0);
+    IrRing *ring = &r->fn->rings[index];
+    while (!ir_text_accept(r, ']')) {
+        ir_text_blanks(r);
+        const uint32_t at = r->at;
+        const Str word = ir_text_word(r);
+        const bool small = str_is(word, "stages") || str_is(word, "fast");
+        if (!small && !str_is(word, "smem") && !str_is(word, "bytes"))
+            return ir_text_fail(r, at, "'%.*s' is nothing that a ring has", (int)word.len, word.at);
+        if (!ir_text_expect(r, '=') || !ir_text_int(r, 0, small ? 255 : INT32_MAX, &v))
+            return false;
+        if (str_is(word, "stages"))
+            ring->stages = (uint16_t)v;
+        else if (str_is(word, "fast"))
+            ring->fast = (uint8_t)v;
+        else if (str_is(word, "smem"))
+            ring->smem = (uint32_t)v;
+        else
+            ring->bytes = (uint32_t)v;
+    }
+    return true;
+}
+
 static bool read_option(IrReader *r)
 {
     IrFunc *fn = r->fn;
@@ -381,8 +413,11 @@ static bool read_option(IrReader *r)
         fn->has_layouts |= str_is(word, "layouts");
         return true;
     }
-    bool warps = str_is(word, "num_warps"), stages = str_is(word, "num_stages");
-    if (!warps && !stages && !str_is(word, "smem"))
+    if (str_is(word, "ring"))
+        return read_ring(r);
+    bool warps = str_is(word, "num_warps"), stages = str_is(word, "num_stages"),
+         reserved = str_is(word, "reserved");
+    if (!warps && !stages && !reserved && !str_is(word, "smem"))
         return ir_text_fail(r, at, "'%.*s' is no option of a function", (int)word.len, word.at);
     if (!ir_text_expect(r, '=') || !ir_text_int(r, 0, warps || stages ? 1024 : INT32_MAX, &v))
         return false;
@@ -390,6 +425,8 @@ static bool read_option(IrReader *r)
         fn->num_warps = (uint16_t)v;
     else if (stages)
         fn->num_stages = (uint16_t)v;
+    else if (reserved)
+        fn->smem_reserved = (uint32_t)v;
     else
         fn->smem_bytes = (uint32_t)v;
     return true;

@@ -421,6 +421,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)ENUM("precision", a->dot.precision, ir_text_precision);
         out[n++] = (Field)INT("mma", a->dot.mma, 128);
         break;
+    case ATTR_RING: out[n++] = (Field)INT("ring", d->ring, UINT16_MAX); break;
     case ATTR_NONE:
     case ATTR_CONST:
     case ATTR_RANGE: break;

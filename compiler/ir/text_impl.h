@@ -50,6 +50,7 @@ typedef struct IrDraft {
     Str literal;  ///< CONST: as written
     IrAttr attr;
     uint32_t perm_count;
+    int32_t ring;
     int32_t smem;
     uint32_t smem_bytes, smem_turn;
 } IrDraft;

@@ -50,9 +50,21 @@ static bool check_operands(IrVerifier *v, const IrOp *op)
     return true;
 }
 
+/// Tiles stay where they are; these operations read them there.
+static bool check_tiles(IrVerifier *v, const IrOp *op)
+{
+    for (uint32_t i = 0; i < op->argc; i++) {
+        const bool reads = (op->code == IR_DOT && i < 2) || op->code == IR_CONVERT ||
+                           op->code == IR_TRANS;
+        if (op->args[i] && !reads && ir_tile_of(op->args[i]))
+            return ir_verify_fault(v, op, "operand %" PRIu32 " is a tile in shared memory", i);
+    }
+    return true;
+}
+
 static bool check_layout(IrVerifier *v, const IrOp *op, const IrValue *value)
 {
-    bool wanted = v->fn->has_layouts && type_is_block(value->type);
+    bool wanted = v->fn->has_layouts && type_is_block(value->type) && !ir_tile_of(value);
     if (wanted == (value->layout != NULL))
         return true;
     return ir_verify_fault(v, op, wanted ? "a block without a layout" : "a layout out of place");
@@ -98,6 +110,19 @@ static bool check_terminator(IrVerifier *v, const IrBlock *b)
     return true;
 }
 
+static bool check_ring(IrVerifier *v, const IrRing *ring)
+{
+    const Type *block = ring->block;
+    const unsigned rank = type_rank(block);
+    if (rank < 2 || !type_is_num(block))
+        return ir_verify_fault(v, NULL, "a ring of tiles of type '%s'",
+                               type_text(v->fn->types, block));
+    if (ring->stages == 0 || ring->fast + 2u < rank || ring->fast >= rank)
+        return ir_verify_fault(v, NULL, "a ring of %u stages, fast along axis %u", ring->stages,
+                               ring->fast);
+    return true;
+}
+
 static bool check_links(IrVerifier *v, const IrBlock *b)
 {
     const IrOp *prev = NULL;
@@ -119,6 +144,7 @@ static void verify_op(IrVerifier *v, const IrOp *op)
         else if (ok)
             ok = check_terminator(v, op->regions[r]);
     }
+    ok = ok && check_tiles(v, op);
     if (ok && ir_verify_types(v, op))
         for (uint32_t r = 0; r < op->regionc; r++)
             verify_block(v, op->regions[r]);
@@ -152,6 +178,8 @@ bool ir_verify(const IrFunc *fn, DiagSink *diags)
     IrVerifier v = { .fn = fn, .diags = diags, .ok = true };
     v.defined = ARENA_NEW_N(&scratch, bool, fn->value_count);
     v.visible = ARENA_NEW_N(&scratch, bool, fn->value_count);
+    for (uint32_t i = 0; i < fn->ring_count; i++)
+        check_ring(&v, &fn->rings[i]);
     verify_block(&v, fn->body);
     arena_free(&scratch);
     return v.ok;

@@ -415,8 +415,20 @@ static bool check_assert(IrVerifier *v, const IrOp *op)
     return check_mask(v, op, 1);
 }
 
+static bool check_tile(IrVerifier *v, const IrOp *op)
+{
+    if (op->attr.ring >= v->fn->ring_count)
+        return ir_verify_fault(v, op, "there is no ring %u", op->attr.ring);
+    if (op->args[0]->type != type_scalar(v->fn->types, SCALAR_I32))
+        return bad_operand(v, op, 0);
+    return op->results[0]->type == v->fn->rings[op->attr.ring].block || bad_result(v, op);
+}
+
+/// A tile may be read before there are layouts.
 static bool check_convert(IrVerifier *v, const IrOp *op)
 {
+    if (ir_tile_of(op->args[0]))
+        return op->results[0]->type == op->args[0]->type || bad_result(v, op);
     if (!v->fn->has_layouts || !type_is_block(op->args[0]->type))
         return ir_verify_fault(v, op, "only blocks with layouts are converted");
     return op->results[0]->type == op->args[0]->type || bad_result(v, op);
@@ -452,6 +464,7 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_RETURN] = check_terminator,
     [IR_ASSERT] = check_assert,
     [IR_CONVERT] = check_convert,
+    [IR_TILE] = check_tile,
 };
 
 /// Elementwise and memory operations move nothing between threads.

@@ -186,7 +186,22 @@ static void plan_store(DotFactor *f, const Layout *l, unsigned bytes)
     f->idle = layout_replicated_threads(l);
 }
 
-static void plan_factor(const IrOp *dot, unsigned which, DotFactor *f)
+bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast)
+{
+    // Fragments of matrix instructions are words along the inner axis.
+    return inner_fast || dot->attr.dot.mma == 0 || type_elem_bytes(dot->args[which]->type) > 1;
+}
+
+static void plan_tile(const TilePlace *place, unsigned rank, unsigned which, unsigned bytes,
+                      DotFactor *f)
+{
+    f->in_tile = true;
+    f->inner_fast = place->fast == (which == 0 ? rank - 1 : rank - 2);
+    for (unsigned k = 0; k < sizeof f->index / sizeof *f->index; k++)
+        f->index[k] = place->index[k] / bytes;
+}
+
+static void plan_factor(const IrFunc *fn, const IrOp *dot, unsigned which, DotFactor *f)
 {
     const IrValue *v = dot->args[which];
     const unsigned bytes = type_elem_bytes(v->type);
@@ -197,6 +212,11 @@ static void plan_factor(const IrOp *dot, unsigned which, DotFactor *f)
     f->outer_low = (uint8_t)(which == 0 ? last : 0);
     f->batch_low = (uint8_t)(last + before);
     f->batch_bits = (uint8_t)axis_bits(v->type, 2);
+    TilePlace tile;
+    if (layout_tile_place(fn, v, &tile)) {
+        plan_tile(&tile, type_rank(v->type), which, bytes, f);
+        return;
+    }
     const unsigned inner = held_in_slots(v->layout, f->inner_low, f->inner_bits);
     const unsigned outer = held_in_slots(v->layout, f->outer_low, f->outer_bits);
     f->inner_fast =
@@ -207,11 +227,11 @@ static void plan_factor(const IrOp *dot, unsigned which, DotFactor *f)
     plan_store(f, v->layout, bytes);
 }
 
-const DotPlan *layout_plan_dot(LayoutTable *t, const IrOp *dot)
+const DotPlan *layout_plan_dot(LayoutTable *t, const IrFunc *fn, const IrOp *dot)
 {
     DotPlan *plan = ARENA_NEW(layout_arena(t), DotPlan);
-    plan_factor(dot, 0, &plan->factor[0]);
-    plan_factor(dot, 1, &plan->factor[1]);
+    plan_factor(fn, dot, 0, &plan->factor[0]);
+    plan_factor(fn, dot, 1, &plan->factor[1]);
     plan->factor[1].at = (plan->factor[0].bytes + PIECE_BYTES - 1) / PIECE_BYTES * PIECE_BYTES;
     plan->bytes = plan->factor[1].at + plan->factor[1].bytes;
     return plan;

@@ -7,7 +7,7 @@
 /// in such bits hold the same element, and the owner (all replication bits zero) performs effects.
 /// Layouts are interned: `==` compares. Input bit order: register bits, then 5 lane bits, then warp
 /// bits. After the algebra (linear.c) come constructors (build.c), conversion planning (convert.c),
-/// shared-memory swizzles (swizzle.c), reductions (reduce.c), text (text.c) and pictures (draw.c).
+/// shared-memory swizzles (swizzle.c), tiles in shared memory (tile.c), reductions (reduce.c), text (text.c) and pictures (draw.c).
 /// No constructor makes a layout in which two slots of one thread hold the same element.
 #ifndef NEWT_LAYOUT_LAYOUT_H
 #define NEWT_LAYOUT_LAYOUT_H
@@ -149,6 +149,29 @@ typedef struct ReducePlan {
 /// constructor makes such a layout.
 const ReducePlan *layout_plan_reduce(LayoutTable *t, const Layout *l, const Type *block, unsigned axis);
 
+/* ---- tiles in shared memory (tile.c) ---- */
+/// Byte offset of an element in a tile whose neighbours along axis `fast` (one of the last two; the
+/// others have extent 1) are neighbours in memory. Linear: offsets of unit elements XOR to all
+/// others. With at least 8 rows along the slow axis it is what TMA writes with a box of one chunk a
+/// time and the swizzle of layout_tile_row_bytes.
+uint32_t layout_tile_index(const Type *block, unsigned fast, uint32_t element);
+/// Bytes of a chunk's row: 128, 64 or 32, which is the swizzle's name, or less and no swizzle.
+/// A chunk has as many rows as the slow axis coordinates.
+unsigned layout_tile_row_bytes(const Type *block, unsigned fast);
+/// Bytes of a tile: at least 8 rows. Tiles begin at multiples of 8 rows.
+uint32_t layout_tile_bytes(const Type *block, unsigned fast);
+
+/// Where the elements of a value that lives in a tile (a TILE, or a TRANS of one) lie.
+typedef struct TilePlace {
+    const IrRing *ring;
+    uint8_t fast;                   ///< the value's axis along which neighbours are neighbours
+    uint32_t index[20];             ///< byte offset of each element bit (XOR map)
+} TilePlace;
+/// False for a value in registers.
+bool layout_tile_place(const IrFunc *fn, const IrValue *v, TilePlace *out);
+/// The byte offset of one of the value's elements: linear.
+uint32_t layout_tile_offset(const TilePlace *place, uint32_t element);
+
 /* ---- matrix products (dot.c) ---- */
 /// The layout of a product's sum, (M, N) or (batch, M, N), as plain multiplication wants it.
 const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits);
@@ -157,10 +180,11 @@ const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits
 /// sum has fewer than 16 rows or 8 columns.
 const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits);
 
-/// Where a factor lies in the dot's scratch. A factor's element is made of the inner axis's bits
+/// Where a factor lies: in the dot's scratch, or in a tile. A factor's element is made of the inner axis's bits
 /// (K), the outer one's (M or N) and the batch's.
 typedef struct DotFactor {
     uint8_t inner_low, inner_bits, outer_low, outer_bits, batch_low, batch_bits;
+    bool in_tile;                   ///< nothing is stored; `index` counts from the tile's beginning
     bool inner_fast;                ///< elements of one row of shared memory follow the inner axis
     uint32_t index[20];             ///< shared index of each element bit (XOR map, bijective)
     /* Store: groups of `vec` slots, position p's bits being the slot's bits slot_bits[]; threads
@@ -175,8 +199,11 @@ typedef struct DotPlan {
     uint32_t bytes;                 ///< shared memory needed
 } DotPlan;
 
-/// For a DOT whose operands have layouts; attr.dot.mma counts.
-const DotPlan *layout_plan_dot(LayoutTable *t, const IrOp *dot);
+/// For a DOT whose operands have layouts or are tiles; attr.dot.mma counts.
+const DotPlan *layout_plan_dot(LayoutTable *t, const IrFunc *fn, const IrOp *dot);
+/// Whether the DOT can read factor `which` from a tile that is fast along the factor's inner axis
+/// (K), or along its outer one. Else the tile has to be read into registers (CONVERT).
+bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast);
 /// The factor's element with inner coordinate 0 that an element of the sum is made of: linear.
 uint32_t layout_dot_element(const DotPlan *plan, unsigned which, uint32_t sum_element);
 /// Its place in shared memory, counted in elements: linear.

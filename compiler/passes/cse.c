@@ -51,7 +51,8 @@ static bool same_attr(const IrOp *x, const IrOp *y)
     case ATTR_DOT: return a->dot.precision == b->dot.precision && a->dot.mma == b->dot.mma;
     case ATTR_ATOMIC:
     case ATTR_TEXT:
-    case ATTR_BARRIER: return false;  // effects are never equal
+    case ATTR_BARRIER:
+    case ATTR_RING: return false;  // effects are never equal, tiles change
     }
     return false;
 }

@@ -112,6 +112,21 @@ const Layout *layout_default(Assign *as, const Type *block)
     return grouped(as, block, order);
 }
 
+const Layout *layout_of_tile(Assign *as, const IrValue *tile)
+{
+    uint8_t order[TYPE_MAX_RANK];
+    TilePlace place;
+    unsigned n = 0;
+    layout_tile_place(as->fn, tile, &place);
+    order[n++] = place.fast;
+    for (unsigned axis = type_rank(tile->type); axis-- > 0;)
+        if (axis != place.fast)
+            order[n++] = (uint8_t)axis;
+    const int64_t limit = MAX_ACCESS_BYTES / type_elem_bytes(tile->type);
+    return layout_group_cyclic(as->layouts, tile->type, order, group_size(as, tile->type, limit),
+                               as->warp_bits);
+}
+
 static bool holds_bit(const Layout *l, unsigned first, unsigned end, uint32_t bit)
 {
     for (unsigned k = first; k < end; k++) {

@@ -36,6 +36,8 @@ void layout_anchor_collect(Assign *as);
 const Layout *layout_anchor(Assign *as, const IrOp *op);
 /// A layout for a block that no access speaks for.
 const Layout *layout_default(Assign *as, const Type *block);
+/// A layout to read a tile into for which no user speaks.
+const Layout *layout_of_tile(Assign *as, const IrValue *tile);
 /// True when accessing through op's pointers in layout `l` is as wide and as coalesced as in
 /// `anchor`.
 bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layout *anchor);
@@ -48,10 +50,11 @@ const Layout *layout_of_access(Assign *as, const IrOp *op);
 const Layout *layout_of_operand(Assign *as, const IrOp *op, uint32_t i, const Layout *l);
 /// The layout in which a REDUCE takes its operand.
 const Layout *layout_of_reduced(Assign *as, const IrOp *op);
-/// True for v an operand that stands for itself in every layout (absent, or a scalar).
+/// True for v an operand that stands for itself in every layout (absent, a scalar, or a tile in
+/// shared memory).
 static inline bool layout_is_scalar(const IrValue *v)
 {
-    return v == NULL || !type_is_block(v->type);
+    return v == NULL || !type_is_block(v->type) || ir_tile_of(v) != NULL;
 }
 
 #endif

@@ -27,7 +27,7 @@ static bool is_cheap(const IrOp *op)
 
 static bool is_flexible(const Assign *as, const IrOp *op)
 {
-    if (op->resultc != 1 || !type_is_block(op->results[0]->type))
+    if (op->resultc != 1 || layout_is_scalar(op->results[0]))
         return false;
     switch (ir_op_info[op->code].cls) {
     case OPCLASS_CONST:
@@ -352,8 +352,9 @@ static bool from_default(Assign *as, const IrBlock *b)
             const IrValue *v = op->results[i];
             if (layout_is_scalar(v) || as->flexible[v->id] || decided(as, v) != NULL)
                 continue;
-            const Layout *l =
-                op->code == IR_LOAD ? layout_of_access(as, op) : layout_default(as, v->type);
+            const Layout *l = op->code == IR_LOAD      ? layout_of_access(as, op)
+                              : op->code == IR_CONVERT ? layout_of_tile(as, op->args[0])
+                                                       : layout_default(as, v->type);
             return op->regionc > 0 ? decide_carried(as, op, i, l) : decide(as, v, l);
         }
         for (uint32_t r = 0; r < op->regionc; r++) {

@@ -1,4 +1,5 @@
-/// smem_plan.c - gives operations that exchange values through shared memory their scratch.
+/// smem_plan.c - gives rings of tiles their places in shared memory, and operations that exchange
+/// values through it their scratch, which lies above the rings.
 ///
 ///     REDUCE           one value a warp: scratch_elems values of at least 4 bytes; for argmax and
 ///                      argmin, from the next multiple of 16 on, as many int32 indices
@@ -19,6 +20,7 @@
 
 enum {
     ALIGNMENT = 16,
+    RING_ALIGNMENT = 1024,  ///< the period of the widest swizzle
     PIECE_MARGIN = 4096,  ///< of shared memory, left for others beside a piece
     SMALL_BYTES = 4096    ///< up to here room is cheaper than a barrier
 };
@@ -55,6 +57,8 @@ static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
 static uint32_t convert_bytes(const Plan *p, const IrOp *op)
 {
     const IrValue *from = op->args[0], *to = op->results[0];
+    if (ir_tile_of(from))
+        return 0;
     const ConvertPlan *plan =
         layout_plan_convert(p->cx->layouts, from->layout, to->layout, type_elem_bytes(from->type));
     uint32_t bytes = plan->kind == CONVERT_SHARED ? plan->bytes : 0;
@@ -84,7 +88,7 @@ static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
     switch (op->code) {
     case IR_REDUCE: return reduce_bytes(p, op);
     case IR_CONVERT: return convert_bytes(p, op);
-    case IR_DOT: return layout_plan_dot(p->cx->layouts, op)->bytes;
+    case IR_DOT: return layout_plan_dot(p->cx->layouts, p->fn, op)->bytes;
     case IR_ATOMIC_RMW:
     case IR_ATOMIC_CAS: return shared_result_bytes(p, op);
     case IR_LOAD: return looks_again(op) ? shared_result_bytes(p, op) : 0;
@@ -118,9 +122,38 @@ static uint32_t count_users(const Plan *p, const IrBlock *b)
     return count < 2 ? count : 2;
 }
 
+/// The function uses shared memory up to `end`.
+static void take_up_to(Plan *p, uint32_t end, Span span)
+{
+    if (end > p->fn->smem_bytes)
+        p->fn->smem_bytes = end;
+    if (end > p->cx->target->shared_max && p->ok) {
+        p->ok = false;
+        diag_report(p->cx->diags, DIAG_SHARED_MEMORY, span,
+                    "needs %u bytes of shared memory, and '%s' has %u", (unsigned)end,
+                    p->cx->target->name, (unsigned)p->cx->target->shared_max);
+        diag_help(p->cx->diags, "use a smaller block");
+    }
+}
+
+/// Rings lie at the bottom, where addresses have all the alignment that swizzles need.
+static void place_rings(Plan *p)
+{
+    IrFunc *fn = p->fn;
+    fn->smem_reserved = 0;
+    for (uint32_t i = 0; i < fn->ring_count; i++) {
+        IrRing *ring = &fn->rings[i];
+        ring->bytes = layout_tile_bytes(ring->block, ring->fast);
+        ring->smem = (fn->smem_reserved + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
+        fn->smem_reserved = ring->smem + ring->stages * ring->bytes;
+    }
+    fn->smem_reserved = round_up(fn->smem_reserved);
+    take_up_to(p, fn->smem_reserved, fn->span);
+}
+
 static void place(Plan *p, IrOp *op, uint32_t bytes)
 {
-    uint32_t at = 0;
+    uint32_t at = p->fn->smem_reserved;
     if (p->alone && bytes <= SMALL_BYTES / 2) {
         op->smem_turn = round_up(bytes);
         bytes += op->smem_turn;
@@ -134,15 +167,7 @@ static void place(Plan *p, IrOp *op, uint32_t bytes)
         if (p->firsts.at[i] == NULL)
             p->firsts.at[i] = op;
     }
-    if (at + bytes > p->fn->smem_bytes)
-        p->fn->smem_bytes = at + bytes;
-    if (at + bytes > p->cx->target->shared_max && p->ok) {
-        p->ok = false;
-        diag_report(p->cx->diags, DIAG_SHARED_MEMORY, op->span,
-                    "needs %u bytes of shared memory, and '%s' has %u", (unsigned)(at + bytes),
-                    p->cx->target->name, (unsigned)p->cx->target->shared_max);
-        diag_help(p->cx->diags, "use a smaller block");
-    }
+    take_up_to(p, at + bytes, op->span);
 }
 
 static void plan_block(Plan *p, IrBlock *b)
@@ -170,6 +195,7 @@ bool pass_smem_plan(PassCtx *cx, IrFunc *fn)
 {
     Plan p = { .cx = cx, .fn = fn, .uses = ir_count_uses(fn, cx->arena), .ok = true };
     fn->smem_bytes = 0;
+    place_rings(&p);
     plan_block(&p, fn->body);
     return p.ok;
 }

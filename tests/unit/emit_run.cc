@@ -8,6 +8,7 @@
 #include "newt/small.cuh"
 #include "newt/memory.cuh"
 #include "newt/shared.cuh"
+#include "newt/dot.cuh"
 #include "newt/reduce.cuh"
 #include "newt/atomic.cuh"
 #include "kernels.h"
@@ -212,6 +213,36 @@ template <class K> static void check_turns(K kernel, unsigned threads)
     expect("counted until it was seen", 0, c, 5);
 }
 
+/// Two rings of two stages: rows of 128 bytes from 0 on, columns of 32 bytes from 8192 on, with the
+/// swizzles of PTX's manual.
+template <class K> static void check_tiles(K kernel, unsigned threads, unsigned char *shared)
+{
+    alignas(16) static nt_f16 x[32 * 64];
+    alignas(16) static float d[32 * 16];
+    for (int slot = 0; slot < 2; slot++) {
+        for (int r = 0; r < 32; r++)
+            for (int k = 0; k < 64; k++)
+                *(nt_f16 *)(shared + slot * 4096 + r * 128 + (k / 8 ^ r % 8) * 16 + k % 8 * 2) =
+                    f16_of((float)((r * 7 + k * 3 + slot) % 31));
+        for (int n = 0; n < 16; n++)
+            for (int k = 0; k < 64; k++)
+                *(nt_f16 *)(shared + 8192 + slot * 2048 + k * 32 + (n / 8 ^ k / 4 % 2) * 16 + n % 8 * 2) =
+                    f16_of((float)((n * 5 + k + slot) % 13));
+        launch(threads, 0, kernel, slot, x, d);
+        for (int r = 0; r < 32; r++) {
+            for (int k = 0; k < 64; k++)
+                expect("element of a tile", (unsigned)(r * 64 + k), f16_value(x[r * 64 + k]),
+                       (r * 7 + k * 3 + slot) % 31);
+            for (int n = 0; n < 16; n++) {
+                double want = 1;
+                for (int k = 0; k < 64; k++)
+                    want += (double)((r * 7 + k * 3 + slot) % 31) * ((n * 5 + k + slot) % 13);
+                expect("product of tiles", (unsigned)(r * 16 + n), d[r * 16 + n], want);
+            }
+        }
+    }
+}
+
 #define RUN(K) \
     check_##K(K##_w1::K, 32); \
     check_##K(K##_w2::K, 64); \
@@ -229,6 +260,9 @@ int main()
     RUN(order);
     RUN(casts);
     RUN(turns);
+    check_tiles(tiles_w1::tiles, 32, tiles_w1::nt_smem);
+    check_tiles(tiles_w2::tiles, 64, tiles_w2::nt_smem);
+    check_tiles(tiles_w8::tiles, 256, tiles_w8::nt_smem);
     check_transpose(pieces_w2::pieces, 64);
     check_transpose(pieces_w8::pieces, 256);
     printf("%d faults\n", faults);

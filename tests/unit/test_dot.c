@@ -165,7 +165,7 @@ static void factors_have_places(void **state)
         for (int32_t inner = 32; inner <= 128; inner *= 2)
             for (int turned = 0; turned < 2; turned++) {
                 const IrOp *dot = make_dot(&cx, kinds[i].kind, 64, inner, 32, turned, kinds[i].mma);
-                const DotPlan *plan = layout_plan_dot(cx.layouts, dot);
+                const DotPlan *plan = layout_plan_dot(cx.layouts, NULL, dot);
                 for (int which = 0; which < 2; which++)
                     check_factor(dot, &plan->factor[which], dot->args[which]);
                 assert_int_equal(plan->factor[1].at % 16, 0);
@@ -182,7 +182,7 @@ static void elements_of_sums(void **state)
     Cx cx;
     begin(&cx);
     const DotPlan *plan =
-        layout_plan_dot(cx.layouts, make_dot(&cx, SCALAR_F16, 64, 128, 32, false, 16));
+        layout_plan_dot(cx.layouts, NULL, make_dot(&cx, SCALAR_F16, 64, 128, 32, false, 16));
     for (uint32_t m = 0; m < 64; m++)
         for (uint32_t n = 0; n < 32; n++) {
             assert_int_equal(layout_dot_element(plan, 0, m * 32 + n), m * 128);

@@ -18,7 +18,7 @@
 static const char *const kernels[] = { "vadd",       "sums",    "transpose",
                                        "loops",      "softmax", "reduce_kinds",
                                        "neighbours", "order",   "casts",
-                                       "turns" };
+                                       "turns",      "tiles" };
 enum { KERNEL_COUNT = sizeof kernels / sizeof *kernels };
 
 typedef struct EmitCase {
@@ -29,6 +29,7 @@ typedef struct EmitCase {
     DiagSink diags;
     LayoutTable *layouts;
     const Target *target;  // of the passes
+    bool plain_dots;       // fibers have no matrix instructions
 } EmitCase;
 
 static void emit_case_init(EmitCase *c)
@@ -73,6 +74,7 @@ static const char *emit_text(EmitCase *c, const char *name, const char *source, 
                        .diags = &c->diags,
                        .layouts = c->layouts,
                        .target = c->target,
+                       .plain_dots = c->plain_dots,
                        .verify_each = true };
     const CudaEmitOptions options = {
         .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines
@@ -138,6 +140,7 @@ static void kernels_compute_what_they_should(void **state)
     SimtCase simt;
     Buf all = { 0 };
     emit_case_init(&c);
+    c.plain_dots = true;
     simt_case_open(&simt);
     for (size_t k = 0; k < KERNEL_COUNT; k++)
         for (size_t w = 0; w < 3; w++)

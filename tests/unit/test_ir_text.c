@@ -10,6 +10,11 @@ static const RoundTrip round_trips[] = {
     { "parameter_facts",
       "func @f(%x.0: *const fp32 {index=2, divisor=16}, %n.1: i32 {range=[-3, 100]}, %y.2: *fp16 "
       "{const}) num_warps=8 num_stages=3 smem=1024 index64 {\n    return\n}\n" },
+    { "rings",
+      "func @f(%s.0: i32) num_warps=4 num_stages=3 ring[(64, 32) fp16 stages=3 fast=1] "
+      "ring[(32, 8) fp32 stages=2 fast=0 smem=12288 bytes=1024] reserved=14336 smem=20000 {\n"
+      "    %1 = tile %s.0 {ring=0} : (64, 32) fp16\n    %2 = trans %1 {perm=[1, 0]} : (32, 64) fp16\n"
+      "    %3 = convert %2 : (32, 64) fp16\n    return\n}\n" },
     { "constants", "func @f() num_warps=4 num_stages=1 {\n"
                    "    %0 = const -7 : i32\n"
                    "    %1 = const true : (4) i1\n"
@@ -93,6 +98,8 @@ static const Fault faults[] = {
     { "too_many_operands", "func @f(%p: i32) {\n  %1 = neg %p, %p : i32\n}\n",
       "2:16: 'neg' takes 1 operands\n" },
     { "result_count", "func @f(%p: i32) {\n  neg %p\n}\n", "2:3: 'neg' has 1 results\n" },
+    { "unknown_word_in_ring", "func @f() ring[(8, 8) fp16 depth=2] {\n}\n",
+      "1:28: 'depth' is nothing that a ring has\n" },
     { "shape_not_power_of_two", "func @f(%p: (3) i32) {\n}\n", "1:13: not the shape of a block\n" },
     { "block_too_large", "func @f(%p: (1048576, 2) i32) {\n}\n",
       "1:13: not the shape of a block\n" },

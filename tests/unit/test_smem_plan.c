@@ -106,6 +106,29 @@ static void check_smem(void **state)
     ir_case_free(&c.ir);
 }
 
+/// Rings lie below the scratch, each aligned for its swizzle.
+static void check_rings(void **state)
+{
+    (void)state;
+    LayoutIrCase c;
+    Buf got = { 0 };
+    layout_ir_init(&c);
+    IrFunc *fn = layout_ir_read(
+        &c, "func @f() num_warps=4 num_stages=1 ring[(16, 16) fp16 stages=3 fast=1] "
+            "ring[(64, 64) fp16 stages=4 fast=0] layouts {\n" ONES REDUCE("a") "return\n}\n");
+    layout_ir_run(&c, fn, "smem_plan");
+    list(fn->body, &got);
+    assert_int_equal(fn->rings[0].smem, 0);
+    assert_int_equal(fn->rings[0].bytes, 512);
+    assert_int_equal(fn->rings[1].smem, 2048);
+    assert_int_equal(fn->rings[1].bytes, 8192);
+    assert_int_equal(fn->smem_reserved, 2048 + 4 * 8192);
+    assert_string_equal(got.at, "34816+16");
+    assert_int_equal(fn->smem_bytes, 34816 + 16);
+    buf_free(&got);
+    ir_case_free(&c.ir);
+}
+
 /// More than the chip has is the user's error, reported once.
 static void check_too_much(void **state)
 {
@@ -126,9 +149,10 @@ static void check_too_much(void **state)
 int main(void)
 {
     enum { COUNT = sizeof cases / sizeof *cases };
-    struct CMUnitTest tests[COUNT + 1];
+    struct CMUnitTest tests[COUNT + 2];
     for (size_t i = 0; i < COUNT; i++)
         tests[i] = (struct CMUnitTest){ cases[i].name, check_smem, NULL, NULL, (void *)&cases[i] };
     tests[COUNT] = (struct CMUnitTest)cmocka_unit_test(check_too_much);
+    tests[COUNT + 1] = (struct CMUnitTest)cmocka_unit_test(check_rings);
     return cmocka_run_group_tests_name("smem_plan", tests, NULL, NULL);
 }

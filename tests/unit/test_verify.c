@@ -127,6 +127,48 @@ static void a_constant_fits_its_type(void **state)
     ir_case_free(&c);
 }
 
+static void rings_and_tiles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ring, *body, *want;
+    } rings[] = {
+        { "(8, 16) fp16 stages=2 fast=1",
+          "%t = tile %s {ring=0} : (8, 16) fp16\n%u = trans %t {perm=[1, 0]} : (16, 8) fp16\n"
+          "%c = const 0.0 : (8, 8) fp32\n%d = dot %t, %u, %c {precision=ieee} : (8, 8) fp32\n"
+          "%v = convert %t : (8, 16) fp16\n%w = neg %v : (8, 16) fp16\n",
+          "" },
+        { "(16) fp16 stages=2 fast=0", "", "func: a ring of tiles of type '(16) fp16'" },
+        { "(8, 16) fp16 stages=0 fast=1", "", "func: a ring of 0 stages, fast along axis 1" },
+        { "(8, 16) fp16 stages=1 fast=2", "", "func: a ring of 1 stages, fast along axis 2" },
+        { "(1, 8, 16) fp16 stages=1 fast=0", "", "func: a ring of 1 stages, fast along axis 0" },
+        { "(8, 16) fp16 stages=1 fast=0", "%t = tile %s {ring=1} : (8, 16) fp16\n",
+          "tile: there is no ring 1" },
+        { "(8, 16) fp16 stages=1 fast=0", "%t = tile %s {ring=0} : (16, 8) fp16\n",
+          "tile: the result has type '(16, 8) fp16'" },
+        { "(8, 16) fp16 stages=1 fast=0", "%t = tile %l {ring=0} : (8, 16) fp16\n",
+          "tile: operand 0 has type 'int64'" },
+        { "(8, 16) fp16 stages=1 fast=0",
+          "%t = tile %s {ring=0} : (8, 16) fp16\n%u = neg %t : (8, 16) fp16\n",
+          "neg: operand 0 is a tile in shared memory" },
+    };
+    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+        IrCase c;
+        ir_case_init(&c);
+        IrFunc *fn =
+            ir_case_read(&c, arena_printf(&c.arena, "func @f(%%s: i32, %%l: i64) ring[%s] {\n%sreturn\n}\n",
+                                          rings[i].ring, rings[i].body));
+        if (!fn)
+            fail_msg("%s", ir_case_diags(&c));
+        assert_int_equal(ir_verify(fn, &c.diags), *rings[i].want == 0);
+        assert_string_equal(c.diags.list.len ? c.diags.list.at[0]->text : "",
+                            *rings[i].want ? arena_printf(&c.arena, "malformed IR in 'f': %s",
+                                                          rings[i].want)
+                                           : "");
+        ir_case_free(&c);
+    }
+}
+
 static void layouts_are_all_there_or_none(void **state)
 {
     (void)state;
@@ -144,11 +186,12 @@ enum { CASES = sizeof cases / sizeof *cases };
 
 int main(void)
 {
-    struct CMUnitTest tests[CASES + 2];
+    struct CMUnitTest tests[CASES + 3];
     for (size_t i = 0; i < CASES; i++)
         tests[i] =
             (struct CMUnitTest){ cases[i].name, check_verify, NULL, NULL, (void *)&cases[i] };
     tests[CASES] = (struct CMUnitTest)cmocka_unit_test(a_constant_fits_its_type);
+    tests[CASES + 2] = (struct CMUnitTest)cmocka_unit_test(rings_and_tiles);
     tests[CASES + 1] = (struct CMUnitTest)cmocka_unit_test(layouts_are_all_there_or_none);
     return cmocka_run_group_tests_name("verify", tests, NULL, NULL);
 }

@@ -38,6 +38,7 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_BARRIER] = cuda_emit_barrier,
     [IR_ASSERT] = cuda_emit_assert,
     [IR_CONVERT] = cuda_emit_convert,
+    [IR_TILE] = cuda_emit_tile,
 };
 
 static EmitFn *const emit_by_class[OPCLASS_DEBUG + 1] = { [OPCLASS_ELEMENTWISE] =
@@ -127,7 +128,8 @@ static void print_shared(Emit *e, Buf *out)
 {
     uint32_t image;
     if (e->fn->smem_bytes)
-        buf_puts(out, "    extern __shared__ __align__(16) unsigned char nt_smem[];\n");
+        buf_printf(out, "    extern __shared__ __align__(%d) unsigned char nt_smem[];\n",
+                   e->fn->ring_count ? 1024 : 16);
     if (e->wants_tid)
         buf_puts(out, "    const int tid = (int)threadIdx.x;\n");
     for (uint32_t i = 0; i < e->turns.len; i++)

@@ -278,6 +278,8 @@ static bool emit_shared(Emit *e, Convert *c)
 bool cuda_emit_convert(Emit *e, const IrOp *op)
 {
     const IrValue *from = op->args[0], *to = op->results[0];
+    if (cuda_place(e, from).kind == PLACE_SHARED)
+        return cuda_emit_read_tile(e, op);
     Convert c = {
         .op = op, .src = from->layout, .dst = to->layout, .ctype = cuda_ctype(e, to->type)
     };

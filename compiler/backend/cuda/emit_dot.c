@@ -1,7 +1,7 @@
 /// emit_dot.c - matrix products: factors to shared memory, and plain multiplication.
 ///
-/// Every thread that owns elements of a factor writes them (tf32 factors rounded once, here); after
-/// the barrier each reads the rows and columns that its part of the sum needs. Places are linear in
+/// A factor in registers is written by every thread that owns elements of it (tf32 factors rounded
+/// once, here), one in a tile is there already and rounded when it is read; after the barrier each reads the rows and columns that its part of the sum needs. Places are linear in
 /// thread, slot and inner coordinate, so each is one expression.
 #include "backend/cuda/emit_dot.h"
 
@@ -181,7 +181,10 @@ static void emit_part(Emit *e, const EmitDot *d, unsigned which, const Part *p, 
     for (unsigned q = 0; q < vec; q++) {
         const char *to = f->inner_fast ? cuda_text(e, "%s * %u + %u", j, depth, q)
                                        : cuda_text(e, "(%s + %u) * %u + %s", j, q, depth, i);
-        cuda_line(e, "%s[%s] = nt_cast<%s>(group[%u]);", p->name, to, d->sum_type, q);
+        cuda_line(e, "%s[%s] = nt_cast<%s>(%s);", p->name, to, d->sum_type,
+                  f->in_tile && d->op->attr.dot.precision == PRECISION_TF32
+                      ? cuda_text(e, "nt_tf32(group[%u])", q)
+                      : cuda_text(e, "group[%u]", q));
     }
     cuda_block_end(e);
     if (!f->inner_fast)
@@ -265,10 +268,11 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
     static const char *const hints[] = { "left", "right" };
     const IrValue *result = op->results[0];
     EmitDot d = { .op = op,
-                  .plan = layout_plan_dot(e->opt->layouts, op),
+                  .plan = layout_plan_dot(e->opt->layouts, e->fn, op),
                   .layout = result->layout,
                   .slots = cuda_slots(result),
                   .sum_type = sum_type(result->type) };
+    bool stores = false;
     const char *name = cuda_declare(e, result);
     e->needs |= NEED_SHARED | NEED_CONVERT | NEED_DOT;
     cuda_line(e, "{");
@@ -276,12 +280,18 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
     for (unsigned which = 0; which < 2; which++) {
         const DotFactor *f = &d.plan->factor[which];
         d.ctype[which] = cuda_ctype(e, op->args[which]->type);
+        if (f->in_tile) {
+            d.tile[which] = cuda_place(e, op->args[which]).text;
+            continue;
+        }
         d.tile[which] = cuda_scratch(e, op, d.ctype[which], hints[which], f->at, f->bytes);
         if (!d.tile[which])
             return false;
         emit_store(e, &d, which);
+        stores = true;
     }
-    cuda_line(e, "__syncthreads();");
+    if (stores)
+        cuda_line(e, "__syncthreads();");
     d.sum = cuda_name(e, "sum");
     cuda_line(e, "%s %s[%u];", d.sum_type, d.sum, d.slots);
     emit_copy(e, &d, name, false);

@@ -18,7 +18,8 @@ enum {
 typedef enum {
     PLACE_NONE,
     PLACE_SAME,  ///< `text` is the value in every slot: a scalar, a literal, x[0]
-    PLACE_ARRAY  ///< `text`[slot]
+    PLACE_ARRAY,  ///< `text`[slot]
+    PLACE_SHARED  ///< a tile in shared memory: `text` points to its elements
 } PlaceKind;
 
 typedef struct Place {
@@ -166,6 +167,7 @@ EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id,
 EmitFn cuda_emit_same_slots, cuda_emit_broadcast;
 EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_cas;
 EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot;
+EmitFn cuda_emit_tile, cuda_emit_read_tile;
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
     cuda_emit_assert;
 

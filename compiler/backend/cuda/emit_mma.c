@@ -123,6 +123,16 @@ static void emit_fetch(Emit *e, const EmitDot *d, unsigned which, const Fragment
     cuda_block_end(e);
 }
 
+/// What has been fetched from a tile is rounded here.
+static void emit_rounding(Emit *e, const EmitDot *d, const Fragments *f)
+{
+    if (!f->factor->in_tile || d->op->attr.dot.precision != PRECISION_TF32)
+        return;
+    const char *r = cuda_dot_loop(e, "r", f->words << f->tile_bits, 1);
+    cuda_line(e, "%s[%s] = nt_tf32_word(%s[%s]);", f->name, r, f->name, r);
+    cuda_block_end(e);
+}
+
 /// The first register of the fragment for tile `t` of the sum.
 static const char *fragment_of(Emit *e, const EmitDot *d, const Fragments *f, const char *t)
 {
@@ -153,6 +163,8 @@ void cuda_dot_mma(Emit *e, const EmitDot *d)
         cuda_line(e, "unsigned %s[%u];", f[which].name, f[which].words << f[which].tile_bits);
     for (unsigned which = 0; which < 2; which++)
         emit_fetch(e, d, which, &f[which], k);
+    for (unsigned which = 0; which < 2; which++)
+        emit_rounding(e, d, &f[which]);
     const char *t = cuda_dot_loop(e, "t", d->slots / 4, 1);
     const char *sum = strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * 4", d->sum, t);
     cuda_line(e, "nt_mma_%s(%s, %s, %s);", mma->name, sum, fragment_of(e, d, &f[0], t),

@@ -16,6 +16,11 @@ NT_DEV float nt_tf32(float x)
 #endif
 }
 
+NT_DEV unsigned nt_tf32_word(unsigned bits)
+{
+    return __float_as_uint(nt_tf32(__uint_as_float(bits)));
+}
+
 NT_DEV float nt_mad(float a, float b, float c)
 {
     return __fmaf_rn(a, b, c);
