@@ -25,11 +25,24 @@ typedef struct ArtifactPredicate {
     int64_t value;
 } ArtifactPredicate;
 
+/// A tensor map, as NewtTensorRecipe; innermost axis first.
+typedef struct ArtifactTensor {
+    uint32_t param;  ///< index into the kernel's params
+    ScalarKind elem;
+    uint32_t rank, swizzle, promotion;
+    uint32_t box[5];
+} ArtifactTensor;
+
 /// One variant's function in one image.
 typedef struct ArtifactEntry {
     const char *symbol;
     uint32_t image;
     uint32_t threads, shared, shared_static, registers, spills;
+    uint32_t cluster[3];  ///< blocks, as a launch attribute; all 0: none
+    const ArtifactTensor *tensors;
+    uint32_t tensor_count;
+    const char *tensor_symbol;  ///< static function in host_text; NULL without tensors
+    uint32_t blocks_per_sm;     ///< > 0: a persistent grid
 } ArtifactEntry;
 
 typedef struct ArtifactVariant {

@@ -22,6 +22,28 @@ static void manifest_param(const ArtifactParam *p, Buf *out)
                pointer && p->is_const ? "true" : "false", p->offset, p->size);
 }
 
+/// What a launch adds to an entry: nothing is written of what it has not.
+static void manifest_launch(const ArtifactKernel *k, const ArtifactEntry *e, Buf *out)
+{
+    if (e->cluster[0])
+        buf_printf(out, ", \"cluster\": [%u, %u, %u]", e->cluster[0], e->cluster[1], e->cluster[2]);
+    if (e->blocks_per_sm)
+        buf_printf(out, ", \"blocks_per_sm\": %u", e->blocks_per_sm);
+    if (e->tensor_count)
+        buf_puts(out, ",\n            \"tensors\": [");
+    for (uint32_t i = 0; i < e->tensor_count; i++) {
+        const ArtifactTensor *t = &e->tensors[i];
+        buf_puts(out, i ? ",\n              { \"param\": " : "\n              { \"param\": ");
+        manifest_string(out, k->params[t->param].name);
+        buf_printf(out, ", \"type\": \"%s\", \"box\": [", scalar_info[t->elem].name);
+        for (uint32_t axis = 0; axis < t->rank; axis++)
+            buf_printf(out, "%s%u", axis ? ", " : "", t->box[axis]);
+        buf_printf(out, "], \"swizzle\": %u, \"promotion\": %u }", t->swizzle, t->promotion);
+    }
+    if (e->tensor_count)
+        buf_puts(out, "\n            ]");
+}
+
 static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const ArtifactVariant *v,
                              Buf *out)
 {
@@ -44,8 +66,10 @@ static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const
         manifest_string(out, e->symbol);
         buf_printf(out,
                    ", \"threads\": %u, \"shared\": %u, \"shared_static\": %u, \"registers\": %u, "
-                   "\"spills\": %u }",
+                   "\"spills\": %u",
                    e->threads, e->shared, e->shared_static, e->registers, e->spills);
+        manifest_launch(k, e, out);
+        buf_puts(out, " }");
     }
     buf_printf(out, "%s], \"host\": %s }", v->entry_count ? "\n        " : "",
                v->host_symbol ? "true" : "false");

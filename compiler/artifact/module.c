@@ -6,6 +6,7 @@
 #include "artifact/artifact.h"
 #include "support/sha256.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void module_image_words(const ArtifactImage *image, uint32_t index, Buf *out)
@@ -99,6 +100,43 @@ static void module_params(const ArtifactKernel *k, uint32_t index, Buf *out)
     buf_puts(out, "};\n");
 }
 
+static void module_tensors(const ArtifactEntry *e, const char *table, Buf *out)
+{
+    buf_printf(out, "static const NewtTensorRecipe %s[%u] = {\n", table, e->tensor_count);
+    for (uint32_t i = 0; i < e->tensor_count; i++) {
+        const ArtifactTensor *t = &e->tensors[i];
+        buf_printf(out, "    { %u, %s, %u, %u, %u, { ", t->param, scalar_info[t->elem].newt,
+                   t->rank, t->swizzle, t->promotion);
+        for (uint32_t axis = 0; axis < t->rank; axis++)
+            buf_printf(out, "%s%u", axis ? ", " : "", t->box[axis]);
+        buf_puts(out, " } },\n");
+    }
+    buf_puts(out, "};\n");
+}
+
+static void module_entries(const ArtifactVariant *v, uint32_t kernel, uint32_t index, Buf *out)
+{
+    char table[64];
+    for (uint32_t i = 0; i < v->entry_count; i++) {
+        snprintf(table, sizeof table, "newt_tensors_%u_%u_%u", kernel, index, i);
+        if (v->entries[i].tensor_count)
+            module_tensors(&v->entries[i], table, out);
+    }
+    buf_printf(out, "static const NewtEntry newt_entries_%u_%u[%u] = {\n", kernel, index,
+               v->entry_count);
+    for (uint32_t i = 0; i < v->entry_count; i++) {
+        const ArtifactEntry *e = &v->entries[i];
+        snprintf(table, sizeof table, "newt_tensors_%u_%u_%u", kernel, index, i);
+        buf_printf(out, "    { \"%s\", %u, %u, %u, %u, %u, %u, { %u, %u, %u },\n", e->symbol,
+                   e->image, e->threads, e->shared, e->shared_static, e->registers, e->spills,
+                   e->cluster[0], e->cluster[1], e->cluster[2]);
+        buf_printf(out, "      %u, %s, %s, %u },\n", e->tensor_count,
+                   e->tensor_count ? table : "NULL", e->tensor_count ? e->tensor_symbol : "NULL",
+                   e->blocks_per_sm);
+    }
+    buf_puts(out, "};\n");
+}
+
 static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uint32_t index,
                                   Buf *out)
 {
@@ -113,16 +151,8 @@ static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uin
                        v->predicates[i].value);
         buf_puts(out, "};\n");
     }
-    if (v->entry_count) {
-        buf_printf(out, "static const NewtEntry newt_entries_%u_%u[%u] = {\n", kernel, index,
-                   v->entry_count);
-        for (uint32_t i = 0; i < v->entry_count; i++) {
-            const ArtifactEntry *e = &v->entries[i];
-            buf_printf(out, "    { \"%s\", %u, %u, %u, %u, %u, %u, { 0, 0, 0 } },\n", e->symbol,
-                       e->image, e->threads, e->shared, e->shared_static, e->registers, e->spills);
-        }
-        buf_puts(out, "};\n");
-    }
+    if (v->entry_count)
+        module_entries(v, kernel, index, out);
 }
 
 static void module_variants(const ArtifactKernel *k, uint32_t index, Buf *out)

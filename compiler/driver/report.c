@@ -110,7 +110,21 @@ static void put_instructions(const Artifact *art, const ArtifactEntry *e, Buf *o
         buf_puts(out, "no machine code to look at\n");
 }
 
-static void put_entry(const Artifact *art, const ArtifactEntry *e, Buf *out)
+static void put_tensors(const ArtifactKernel *k, const ArtifactEntry *e, Buf *out)
+{
+    for (uint32_t i = 0; i < e->tensor_count; i++) {
+        const ArtifactTensor *t = &e->tensors[i];
+        buf_printf(out, "      tensor map of %s: boxes of ", k->params[t->param].name);
+        for (uint32_t axis = t->rank; axis > 0; axis--)
+            buf_printf(out, "%u%s", t->box[axis - 1], axis > 1 ? " x " : "");
+        buf_printf(out, " %s, swizzle %u\n", scalar_text(t->elem), t->swizzle);
+    }
+    if (e->blocks_per_sm)
+        buf_printf(out, "      persistent: %u blocks on a multiprocessor\n", e->blocks_per_sm);
+}
+
+static void put_entry(const Artifact *art, const ArtifactKernel *k, const ArtifactEntry *e,
+                      Buf *out)
 {
     const ArtifactImage *image = &art->images[e->image];
     buf_printf(
@@ -118,16 +132,18 @@ static void put_entry(const Artifact *art, const ArtifactEntry *e, Buf *out)
         "    %s: %u threads, %u registers, %u bytes spilled, %u bytes shared, image of %zu bytes\n",
         image->arch, e->threads, e->registers, e->spills, e->shared + e->shared_static,
         image->size);
+    put_tensors(k, e, out);
     buf_puts(out, "      ");
     put_instructions(art, e, out);
 }
 
-static void put_variant(const JobKernel *k, const ArtifactVariant *v, const Artifact *art,
+static void put_variant(const JobKernel *k, const ArtifactKernel *kernel, const Artifact *art,
                         uint32_t index, Buf *out)
 {
+    const ArtifactVariant *v = &kernel->variants[index];
     buf_printf(out, "  variant %s\n", v->name);
     for (uint32_t i = 0; i < v->entry_count; i++)
-        put_entry(art, &v->entries[i], out);
+        put_entry(art, kernel, &v->entries[i], out);
     if (k->accesses[index].len) {
         buf_puts(out, "    accesses on GPUs:\n");
         buf_bytes(out, k->accesses[index].at, k->accesses[index].len);
@@ -142,7 +158,7 @@ void report_write(const Job *job, const Artifact *art, Buf *out)
         const ArtifactKernel *k = &art->kernels[i];
         buf_printf(out, "%s (%s)\n", k->name, k->location);
         for (uint32_t v = 0; v < k->variant_count; v++)
-            put_variant(&job->kernels[i], &k->variants[v], art, v, out);
+            put_variant(&job->kernels[i], k, art, v, out);
     }
 }
 

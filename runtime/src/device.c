@@ -134,7 +134,7 @@ static NewtStatus device_describe(NewtDevice *device)
 {
     const Driver *driver = device->driver;
     CudaOrdinal ordinal = device->ordinal;
-    int major = 0, minor = 0, shared = 0;
+    int major = 0, minor = 0, shared = 0, sms = 0;
     snprintf(device->label, sizeof device->label, "cuda:%d", ordinal);
 
     const char *call = "cuDeviceGetAttribute";
@@ -143,6 +143,8 @@ static NewtStatus device_describe(NewtDevice *device)
         result = driver->cuDeviceGetAttribute(&minor, CUDA_DEVICE_MINOR, ordinal);
     if (result == CUDA_OK)
         result = driver->cuDeviceGetAttribute(&shared, CUDA_DEVICE_SHARED_OPTIN, ordinal);
+    if (result == CUDA_OK)
+        result = driver->cuDeviceGetAttribute(&sms, CUDA_DEVICE_MULTIPROCESSORS, ordinal);
     if (result == CUDA_OK) {
         call = "cuDeviceGetName";
         result = driver->cuDeviceGetName(device->name, (int)sizeof device->name - 1, ordinal);
@@ -152,6 +154,7 @@ static NewtStatus device_describe(NewtDevice *device)
 
     device->arch = 10 * major + minor;
     device->shared_max = (uint32_t)shared;
+    device->sms = (uint32_t)sms;
     snprintf(device->arch_name, sizeof device->arch_name, "sm_%d%s", device->arch,
              major >= 9 ? "a" : "");
     return NEWT_OK;

@@ -22,6 +22,7 @@ struct NewtDevice {
     CudaOrdinal ordinal;
     int arch;             // 10 * major + minor; 0 on the host
     uint32_t shared_max;  // bytes per block with the opt-in
+    uint32_t sms;         // multiprocessors
     unsigned cpus;        // threads that a host launch may use
     unsigned forks;       // of the process that opened it
     Options options;

@@ -37,6 +37,11 @@ typedef struct CudaLaunchConfig {
     unsigned attribute_count;
 } CudaLaunchConfig;
 
+/// A tensor map in the device's own form, a kernel parameter.
+typedef struct CudaTensorMap {
+    _Alignas(64) unsigned char bytes[128];
+} CudaTensorMap;
+
 /// Those CUresults that mean more to libnewt than "failed".
 enum {
     CUDA_OK = 0,
@@ -72,6 +77,7 @@ enum {
 
 /// Attributes, options and modes, with the driver's numbers.
 enum {
+    CUDA_DEVICE_MULTIPROCESSORS = 16,
     CUDA_DEVICE_MAJOR = 75,
     CUDA_DEVICE_MINOR = 76,
     CUDA_DEVICE_SHARED_OPTIN = 97,  ///< per block, the system's reserved part already taken off
@@ -81,6 +87,24 @@ enum {
     CUDA_JIT_ERROR_LOG = 5,
     CUDA_JIT_ERROR_LOG_SIZE = 6,
     CUDA_LAUNCH_CLUSTER = 4,
+    CUDA_TENSOR_UINT8 = 0,  ///< an element type of tensor maps
+    CUDA_TENSOR_UINT16 = 1,
+    CUDA_TENSOR_UINT32 = 2,
+    CUDA_TENSOR_INT32 = 3,
+    CUDA_TENSOR_UINT64 = 4,
+    CUDA_TENSOR_INT64 = 5,
+    CUDA_TENSOR_FLOAT16 = 6,
+    CUDA_TENSOR_FLOAT32 = 7,
+    CUDA_TENSOR_FLOAT64 = 8,
+    CUDA_TENSOR_BFLOAT16 = 9,
+    CUDA_TENSOR_SWIZZLE_NONE = 0,
+    CUDA_TENSOR_SWIZZLE_32 = 1,
+    CUDA_TENSOR_SWIZZLE_64 = 2,
+    CUDA_TENSOR_SWIZZLE_128 = 3,
+    CUDA_TENSOR_PROMOTE_NONE = 0,  ///< a least fetch of the L2
+    CUDA_TENSOR_PROMOTE_64 = 1,
+    CUDA_TENSOR_PROMOTE_128 = 2,
+    CUDA_TENSOR_PROMOTE_256 = 3,
     CUDA_CAPTURE_NONE = 0,  ///< a state of a stream
     CUDA_CAPTURE_MODE_RELAXED = 2
 };

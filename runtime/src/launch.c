@@ -1,11 +1,15 @@
 /// Launches: choose a variant, compute the grid, load if this is the first time, hand over.
 ///
-/// The path of a warm launch takes no lock, allocates nothing and makes two driver calls:
-/// cuCtxGetCurrent and the launch. Parameters are pointers into the caller's argument record.
+/// The path of a warm launch takes no lock, allocates nothing and makes two driver calls, and one
+/// more for each tensor map: cuCtxGetCurrent and the launch. Parameters are pointers into the
+/// caller's argument record, to the tensor maps on the stack, and to the true grid.
 #include "launch.h"
 #include "host.h"
 #include "image.h"
+#include "tensor.h"
 #include <string.h>
+
+enum { PARAMETER_MAX = NEWT_PARAM_MAX + NEWT_TENSOR_MAX + 3 };
 
 /// The integer parameter at `at`; an I64 view of the bits for U64.
 static int64_t integer_get(NewtType type, const void *at)
@@ -174,16 +178,17 @@ static CudaResult driver_launch(const Launch *launch, const Slot *slot, void **p
 {
     const Driver *driver = launch->device->driver;
     const NewtEntry *entry = slot->entry;
-    const uint32_t *grid = launch->grid;
+    const uint32_t *blocks = launch->blocks;
     if (entry->cluster[0] == 0)
-        return driver->cuLaunchKernel(slot->function, grid[0], grid[1], grid[2], entry->threads, 1,
-                                      1, entry->shared, launch->stream, parameters, NULL);
+        return driver->cuLaunchKernel(slot->function, blocks[0], blocks[1], blocks[2],
+                                      entry->threads, 1, 1, entry->shared, launch->stream,
+                                      parameters, NULL);
     CudaLaunchAttribute cluster = { .id = CUDA_LAUNCH_CLUSTER };
     memcpy(cluster.value.cluster, entry->cluster, sizeof entry->cluster);
     CudaLaunchConfig config = {
-        .grid_x = grid[0],
-        .grid_y = grid[1],
-        .grid_z = grid[2],
+        .grid_x = blocks[0],
+        .grid_y = blocks[1],
+        .grid_z = blocks[2],
         .block_x = entry->threads,
         .block_y = 1,
         .block_z = 1,
@@ -195,27 +200,86 @@ static CudaResult driver_launch(const Launch *launch, const Slot *slot, void **p
     return driver->cuLaunchKernelEx(&config, slot->function, parameters, NULL);
 }
 
-/// Launches the function of a ready slot.
+/// Cuts the blocks of a persistent grid to what the device runs at once, in whole clusters. False,
+/// and why in `refusal`, when its programs cannot be counted in 32 bits.
+static bool blocks_compute(Launch *launch, const NewtEntry *entry, TensorRefusal *refusal)
+{
+    const uint32_t *grid = launch->grid;
+    memcpy(launch->blocks, grid, sizeof launch->blocks);
+    if (entry->blocks_per_sm == 0)
+        return true;
+    const uint64_t programs = (uint64_t)grid[0] * grid[1] * grid[2];
+    if (programs > INT32_MAX) {
+        *refusal = (TensorRefusal){ .rule = TENSOR_PROGRAMS, .value = (int64_t)programs };
+        return false;
+    }
+    const uint32_t *shape = entry->cluster;
+    const uint64_t cluster = shape[0] ? (uint64_t)shape[0] * shape[1] * shape[2] : 1;
+    const uint64_t most = (uint64_t)entry->blocks_per_sm * launch->device->sms / cluster;
+    const uint64_t clusters = (programs + cluster - 1) / cluster;
+    launch->blocks[0] = (uint32_t)((clusters < most || most == 0 ? clusters : most) * cluster);
+    launch->blocks[1] = launch->blocks[2] = 1;
+    return true;
+}
+
+/// Makes what the entry needs beyond the argument record; false, and why, when it cannot be made.
+static bool entry_prepare(Launch *launch, const NewtEntry *entry, TensorRefusal *refusal)
+{
+    return blocks_compute(launch, entry, refusal) &&
+           (entry->tensor_count == 0 || newti_tensor_encode(launch->device, launch->kernel, entry,
+                                                            launch->args, launch->maps, refusal));
+}
+
+void newti_launch_extras(CudaTensorMap *maps, const uint32_t grid[3], const NewtEntry *entry,
+                         void **parameters)
+{
+    for (uint32_t i = 0; i < entry->tensor_count; i++)
+        *parameters++ = &maps[i];
+    for (int axis = 0; axis < 3 && entry->blocks_per_sm > 0; axis++)
+        *parameters++ = (void *)(uintptr_t)&grid[axis];
+}
+
+static void parameters_fill(const Launch *launch, const NewtEntry *entry, void **parameters)
+{
+    const NewtKernel *kernel = launch->kernel;
+    for (uint32_t i = 0; i < kernel->param_count; i++)
+        *parameters++ = (char *)(uintptr_t)launch->args + kernel->params[i].offset;
+    newti_launch_extras(launch->maps, launch->grid, entry, parameters);
+}
+
+static void launch_log(const Launch *launch, const NewtVariant *variant, const NewtEntry *entry)
+{
+    const LogLevel level = launch->device->options.log;
+    const char *name = launch->kernel->name;
+    const uint32_t *grid = launch->grid;
+    if (level >= LOG_CHOICE)
+        newti_log("choice %s [%s] %s on %s", name, variant->name, entry->symbol,
+                  launch->device->label);
+    if (level < LOG_LAUNCH)
+        return;
+    if (entry->blocks_per_sm > 0)
+        newti_log("launch %s grid %u %u %u by %u blocks, %u threads, %u bytes shared", name,
+                  grid[0], grid[1], grid[2], launch->blocks[0], entry->threads, entry->shared);
+    else
+        newti_log("launch %s grid %u %u %u, %u threads, %u bytes shared", name, grid[0], grid[1],
+                  grid[2], entry->threads, entry->shared);
+}
+
+/// Launches the function of a ready slot whose entry was prepared.
 static NewtStatus slot_launch(const Launch *launch, const NewtVariant *variant, const Slot *slot)
 {
     const NewtKernel *kernel = launch->kernel;
     NewtDevice *device = launch->device;
     const Options *options = &device->options;
     if (options->log >= LOG_CHOICE)
-        newti_log("choice %s [%s] %s on %s", kernel->name, variant->name, slot->entry->symbol,
-                  device->label);
-    if (options->log >= LOG_LAUNCH)
-        newti_log("launch %s grid %u %u %u, %u threads, %u bytes shared", kernel->name,
-                  launch->grid[0], launch->grid[1], launch->grid[2], slot->entry->threads,
-                  slot->entry->shared);
+        launch_log(launch, variant, slot->entry);
     if (options->check) {
         NewtStatus status = stream_check(launch);
         if (status != NEWT_OK)
             return status;
     }
-    void *parameters[NEWT_PARAM_MAX];
-    for (uint32_t i = 0; i < kernel->param_count; i++)
-        parameters[i] = (char *)(uintptr_t)launch->args + kernel->params[i].offset;
+    void *parameters[PARAMETER_MAX];
+    parameters_fill(launch, slot->entry, parameters);
     CudaResult result = driver_launch(launch, slot, parameters);
     if (result != CUDA_OK)
         return newti_device_fail(device, result,
@@ -224,10 +288,32 @@ static NewtStatus slot_launch(const Launch *launch, const NewtVariant *variant, 
     return options->check ? fault_check(launch) : NEWT_OK;
 }
 
+static void refusal_log(const Launch *launch, const NewtVariant *variant, const NewtEntry *entry,
+                        const TensorRefusal *refusal)
+{
+    char text[256];
+    newti_tensor_refusal_print(launch->kernel, entry, refusal, text, sizeof text);
+    newti_log("choice %s [%s] %s passed over: %s", launch->kernel->name, variant->name,
+              entry->symbol, text);
+}
+
+/// No variant was left after `entry` had been refused.
+static NewtStatus refusal_fail(const Launch *launch, const NewtEntry *entry,
+                               const TensorRefusal *refusal)
+{
+    char text[256];
+    newti_tensor_refusal_print(launch->kernel, entry, refusal, text, sizeof text);
+    NewtStatus status = refusal->rule == TENSOR_NO_ENCODER ? NEWT_OLD_DRIVER : NEWT_BAD_ARGUMENT;
+    return newti_fail(status, "%s has no variant for these arguments: %s", launch->kernel->name,
+                      text);
+}
+
 NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const Slot **out)
 {
     const NewtKernel *kernel = launch->kernel;
     *out = NULL;
+    TensorRefusal refusal;
+    const NewtEntry *refused = NULL;
     for (uint32_t v = 0; v < kernel->variant_count; v++) {
         const NewtVariant *variant = &kernel->variants[v];
         if (!variant_fits(kernel, variant, launch->args))
@@ -239,20 +325,28 @@ NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const
         status = newti_slot_get(launch->device, kernel, v, launch->stream, &slot);
         if (status != NEWT_OK)
             return status;
-        if (atomic_load_explicit(&slot->state, memory_order_relaxed) == SLOT_READY) {
+        if (atomic_load_explicit(&slot->state, memory_order_relaxed) != SLOT_READY)
+            continue;
+        if (entry_prepare(launch, slot->entry, &refusal)) {
             *chosen = variant;
             *out = slot;
             return NEWT_OK;
         }
+        refused = slot->entry;
+        if (launch->device->options.log >= LOG_CHOICE)
+            refusal_log(launch, variant, refused, &refusal);
     }
-    return newti_image_missing(kernel, launch->device->arch);
+    return refused ? refusal_fail(launch, refused, &refusal)
+                   : newti_image_missing(kernel, launch->device->arch);
 }
 
 /// The device's context is current.
 static NewtStatus cuda_launch(Launch *launch)
 {
+    CudaTensorMap maps[NEWT_TENSOR_MAX];
     const NewtVariant *variant;
     const Slot *slot;
+    launch->maps = maps;
     NewtStatus status = newti_launch_choose(launch, &variant, &slot);
     return status == NEWT_OK && slot ? slot_launch(launch, variant, slot) : status;
 }

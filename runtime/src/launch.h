@@ -10,13 +10,20 @@ typedef struct Launch {
     NewtStream stream;
     const NewtGrid *given;
     const void *args;
-    uint32_t grid[3];
+    CudaTensorMap *maps;  // room for NEWT_TENSOR_MAX
+    uint32_t grid[3];     // programs
+    uint32_t blocks[3];   // as launched: fewer when the grid is persistent
 } Launch;
 
 /// Whether `kernel` is of this libnewt's ABI and `device` can be used now.
 NewtStatus newti_kernel_check(const NewtKernel *kernel, const NewtDevice *device);
 
 /// Chooses the variant for a launch on a CUDA device whose context is current, loads it if need be
-/// and computes `launch->grid`. An empty grid is NEWT_OK with `*slot` NULL and loads nothing.
+/// and fills in `launch->grid`, `launch->blocks` and what it needs of `launch->maps`. An empty grid
+/// is NEWT_OK with `*slot` NULL and loads nothing.
 NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **variant, const Slot **slot);
+/// Writes where the parameters lie that `entry` takes behind those of the kernel: its tensor maps,
+/// and the true grid of a persistent one.
+void newti_launch_extras(CudaTensorMap *maps, const uint32_t grid[3], const NewtEntry *entry,
+                         void **parameters);
 #endif

@@ -5,6 +5,7 @@
 /// older ones through modules; PTX and cubin go the same way.
 #include "load.h"
 #include "image.h"
+#include "tensor.h"
 #include <stdlib.h>
 
 /// An image that is in the context; one of the two handles is set.
@@ -205,9 +206,11 @@ static NewtStatus slot_load(const Load *load, Slot *slot)
     if (entry->cluster[0] && !device->driver->cuLaunchKernelEx)
         return newti_fail(NEWT_OLD_DRIVER, "%s needs cuLaunchKernelEx: a driver of CUDA 11.8",
                           load->kernel->name);
-    LoadedImage *image;
+    LoadedImage *image = NULL;
     CudaFunction function = NULL;
-    NewtStatus status = image_load(load, entry, &image);
+    NewtStatus status = newti_tensor_check(load->kernel, entry);
+    if (status == NEWT_OK)
+        status = image_load(load, entry, &image);
     if (status == NEWT_OK)
         status = function_find(load, image, entry, &function);
     if (status == NEWT_OK)

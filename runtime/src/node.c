@@ -5,7 +5,11 @@
 /// The most that a kernel's parameters take: the driver's limit.
 enum { RECORD_MAX = 4096 };
 
-_Static_assert(NEWT_NODE_PARAMETERS >= NEWT_PARAM_MAX, "a node has room for every parameter");
+_Static_assert(NEWT_NODE_PARAMETERS >= NEWT_PARAM_MAX + NEWT_TENSOR_MAX + 3,
+               "a node has room for every parameter");
+_Static_assert(sizeof((NewtNodeParams){ 0 }.maps) >=
+                   NEWT_TENSOR_MAX * sizeof(CudaTensorMap) + _Alignof(CudaTensorMap) - 1,
+               "and for every tensor map");
 
 /// Lays the argument values out as the generated functions do.
 static NewtStatus record_fill(const NewtKernel *kernel, void *const args[], char record[RECORD_MAX])
@@ -26,6 +30,8 @@ static NewtStatus record_fill(const NewtKernel *kernel, void *const args[], char
 static NewtStatus node_fill(Launch *launch, void *const args[], NewtNodeParams *out)
 {
     const NewtKernel *kernel = launch->kernel;
+    CudaTensorMap made[NEWT_TENSOR_MAX];
+    launch->maps = made;
     const NewtVariant *variant;
     const Slot *slot;
     uint32_t ready;
@@ -42,14 +48,19 @@ static NewtStatus node_fill(Launch *launch, void *const args[], NewtNodeParams *
     const NewtEntry *entry = slot->entry;
     *out = (NewtNodeParams){
         .func = slot->function,
-        .grid = { launch->grid[0], launch->grid[1], launch->grid[2] },
+        .grid = { launch->blocks[0], launch->blocks[1], launch->blocks[2] },
         .block = { entry->threads, 1, 1 },
         .shared = entry->shared,
         .params = out->parameters,
         .cluster = { entry->cluster[0], entry->cluster[1], entry->cluster[2] },
+        .programs = { launch->grid[0], launch->grid[1], launch->grid[2] },
     };
+    const size_t align = _Alignof(CudaTensorMap);
+    CudaTensorMap *maps = (void *)(((uintptr_t)out->maps + align - 1) / align * align);
+    memcpy(maps, launch->maps, entry->tensor_count * sizeof *maps);
     for (uint32_t i = 0; i < kernel->param_count; i++)
         out->parameters[i] = args[i];
+    newti_launch_extras(maps, out->programs, entry, out->parameters + kernel->param_count);
     return NEWT_OK;
 }
 

@@ -101,6 +101,8 @@ static CudaResult device_attribute(int *value, int attribute, CudaOrdinal device
         *value = fake.minor;
     else if (attribute == CUDA_DEVICE_SHARED_OPTIN)
         *value = 163 * 1024;
+    else if (attribute == CUDA_DEVICE_MULTIPROCESSORS)
+        *value = FAKE_SMS;
     else
         return 1;
     return CUDA_OK;
@@ -277,6 +279,10 @@ static void record(CudaFunction function, const CudaLaunchConfig *config, void *
             memcpy(fake.cluster, config->attributes[i].value.cluster, sizeof fake.cluster);
     }
     memcpy(fake.parameters, parameters, sizeof fake.parameters);
+    for (int i = 0; i < fake.map_count; i++)
+        memcpy(&fake.encoded[i], parameters[fake.map_at + i], sizeof fake.encoded[i]);
+    for (int axis = 0; axis < 3 && fake.grid_at > 0; axis++)
+        memcpy(&fake.true_grid[axis], parameters[fake.grid_at + axis], sizeof(unsigned));
     pthread_mutex_unlock(&launch_lock);
 }
 
@@ -308,6 +314,37 @@ static CudaResult launch_ex(const CudaLaunchConfig *config, CudaFunction functio
     record(function, config, parameters);
     return CUDA_OK;
 }
+
+/// Refuses what CUDA's documentation calls illegal, without help from libnewt.
+static CudaResult tensor_encode(CudaTensorMap *map, int type, uint32_t rank, void *base,
+                                const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *steps, int interleave, int swizzle, int promotion,
+                                int fill)
+{
+    enum { ILLEGAL = 1 };
+    STEP("cuTensorMapEncodeTiled");
+    FakeEncode e = { .type = type, .rank = rank, .base = base, .swizzle = swizzle };
+    e.promotion = promotion;
+    if ((uintptr_t)map % 64 || (uintptr_t)base % 16 || rank < 1 || rank > 5 || interleave || fill)
+        return ILLEGAL;
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        e.sizes[axis] = sizes[axis];
+        e.box_less_one[axis] = (uint8_t)(box[axis] - 1);
+        if (sizes[axis] < 1 || sizes[axis] > 1ULL << 32 || box[axis] < 1 || box[axis] > 256 ||
+            steps[axis] != 1)
+            return ILLEGAL;
+        if (axis + 1 == rank)
+            break;
+        e.strides[axis] = strides[axis];
+        if (strides[axis] % 16 || strides[axis] >= 1ULL << 40)
+            return ILLEGAL;
+    }
+    memcpy(map, &e, sizeof e);
+    return CUDA_OK;
+}
+
+_Static_assert(sizeof(FakeEncode) <= sizeof(CudaTensorMap),
+               "the fake's map fits into the real one");
 
 static CudaResult stream_synchronize(NewtStream stream)
 {
@@ -443,6 +480,7 @@ static const Driver whole = {
     .cuFuncLoad = function_load,
     .cuLaunchKernel = launch,
     .cuLaunchKernelEx = launch_ex,
+    .cuTensorMapEncodeTiled = tensor_encode,
     .cuStreamSynchronize = stream_synchronize,
     .cuStreamIsCapturing = stream_capturing,
     .cuStreamGetCtx = stream_context,
@@ -470,6 +508,7 @@ NewtStatus newti_driver_load(Driver *driver)
         driver->cuKernelGetFunction = NULL;
         driver->cuFuncLoad = NULL;
         driver->cuLaunchKernelEx = NULL;
+        driver->cuTensorMapEncodeTiled = NULL;
     }
     return NEWT_OK;
 }

@@ -8,6 +8,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+enum { FAKE_SMS = 6 };
+
+/// The arguments of a cuTensorMapEncodeTiled; the fake's tensor map is these.
+typedef struct FakeEncode {
+    int type;
+    uint32_t rank;
+    const void *base;
+    uint64_t sizes[5], strides[4];
+    int swizzle, promotion;
+    uint8_t box_less_one[5];  // 256 is a side
+} FakeEncode;
+
 typedef struct FakeDriver {
     // What the test sets.
     int fail_at;            // the call that fails, from 1; 0: none
@@ -20,7 +32,9 @@ typedef struct FakeDriver {
     int shared_static;  // of each function
     int capture_state;  // of each stream
     CudaContext stream_context;
-    char jit_log[64];  // what loading writes to the error log when it fails
+    char jit_log[64];       // what loading writes to the error log when it fails
+    int map_at, map_count;  // which parameters of a launch are tensor maps
+    int grid_at;            // the first of the three that are the true grid; 0: none
 
     // What the driver did.
     atomic_int calls;
@@ -29,8 +43,10 @@ typedef struct FakeDriver {
     atomic_int loads, launches, synchronizations;
     char symbol[64];  // of the last launch
     unsigned grid[3], threads, shared, cluster[3];
-    int shared_opt_in;    // dynamic bytes asked for; -1: none
-    void *parameters[4];  // sample kernels have at most four
+    int shared_opt_in;      // dynamic bytes asked for; -1: none
+    void *parameters[4];    // the first ones
+    FakeEncode encoded[4];  // what the tensor maps of the last launch were made of
+    unsigned true_grid[3];  // as its parameters say
 } FakeDriver;
 
 extern FakeDriver fake;

@@ -73,6 +73,89 @@ static const NewtEntry cluster_entries[] = {
     { .symbol = "cluster_90a", .image = 1, .threads = 256, .cluster = { 16, 1, 1 } },
 };
 
+// ---- tensor maps and persistent grids --------------------------------------------------------
+
+static const NewtParam tile_params[] = {
+    { "a", NEWT_PARAM_POINTER, NEWT_F32, offsetof(TileArgs, a), 8, true },
+    { "b", NEWT_PARAM_POINTER, NEWT_F8E4M3, offsetof(TileArgs, b), 8, true },
+    { "m", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, m), 8, false },
+    { "k", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, k), 8, false },
+    { "stride", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, stride), 8, false },
+};
+static const NewtPredicate tile_predicates[] = { { NEWT_TEST_MULTIPLE, 4, 4 } };
+
+static const NewtTensorRecipe tile_recipes[] = {
+    { 0, NEWT_F32, 2, 128, 256, { 32, 256 } },
+    { 1, NEWT_F8E4M3, 3, 64, 0, { 64, 128, 1 } },
+};
+
+static NewtStatus tile_shapes(const void *args, NewtTensorShape *shapes)
+{
+    const TileArgs *a = args;
+    if (a->m == -1)
+        return NEWT_TOO_LARGE;
+    shapes[0] = (NewtTensorShape){ { a->k, a->m }, { 1, a->stride } };
+    shapes[1] = (NewtTensorShape){ { a->k, a->m, 3 }, { 1, a->k, a->k * a->m } };
+    return NEWT_OK;
+}
+
+static NewtStatus tile_grid(const void *args, int64_t grid[3])
+{
+    const TileArgs *a = args;
+    grid[0] = a->m == -1 ? 1 : (a->m + TILE_ROWS - 1) / TILE_ROWS;
+    return NEWT_OK;
+}
+
+#define TILE_MAPS                                                                             \
+    .image = 1, .threads = 384, .tensor_count = COUNT(tile_recipes), .tensors = tile_recipes, \
+    .tensor_expr = tile_shapes, .blocks_per_sm = 2
+static const NewtEntry map_entries[] = { { .symbol = "tile_maps_90a", TILE_MAPS } };
+static const NewtEntry map_cluster_entries[] = {
+    { .symbol = "tile_clusters_90a", .cluster = { 4, 1, 1 }, TILE_MAPS },
+};
+static const NewtEntry plain_entries[] = {
+    { .symbol = "tile_plain_90a", .image = 1, .threads = 128 },
+};
+static const NewtVariant tile_variants[] = {
+    { "maps", tile_predicates, map_entries, 1, 1, tile_grid, NULL, 0 },
+    { "plain", NULL, plain_entries, 0, 1, tile_grid, NULL, 0 },
+};
+static const NewtVariant cluster_tile_variants[] = {
+    { "maps", NULL, map_cluster_entries, 0, 1, tile_grid, NULL, 0 },
+};
+
+// A recipe, the entry with it, the variant with that; the text is the rule that it breaks.
+#define BAD_RECIPES(ROW)                                                                        \
+    ROW(0, "its base is no pointer parameter", { 4, NEWT_F32, 2, 0, 0, { 32, 64 } })            \
+    ROW(1, "its base is no pointer parameter", { 5, NEWT_F32, 2, 0, 0, { 32, 64 } })            \
+    ROW(2, "its element type is unknown", { 0, (NewtType)99, 2, 0, 0, { 32, 64 } })             \
+    ROW(3, "its rank is not 1 to 5", { 0, NEWT_F32, 0, 0, 0, { 32, 64 } })                      \
+    ROW(4, "its rank is not 1 to 5", { 0, NEWT_F32, 6, 0, 0, { 32, 64 } })                      \
+    ROW(5, "its swizzle is not 0, 32, 64 or 128 bytes", { 0, NEWT_F32, 2, 96, 0, { 8, 64 } })   \
+    ROW(6, "its L2 promotion is not 0, 64, 128 or 256 bytes",                                   \
+        { 0, NEWT_F32, 2, 0, 32, { 8, 64 } })                                                   \
+    ROW(7, "a side of its box is not 1 to 256 elements", { 0, NEWT_F32, 2, 0, 0, { 32, 257 } }) \
+    ROW(8, "a side of its box is not 1 to 256 elements", { 0, NEWT_F32, 2, 0, 0, { 32 } })      \
+    ROW(9, "the inner side of its box is no multiple of 16 bytes",                              \
+        { 0, NEWT_F32, 2, 0, 0, { 2, 64 } })                                                    \
+    ROW(10, "the inner side of its box is longer than the swizzle",                             \
+        { 0, NEWT_F32, 2, 64, 0, { 32, 64 } })
+
+#define RECIPE(i, text, ...) __VA_ARGS__,
+static const NewtTensorRecipe bad_recipes[] = { BAD_RECIPES(RECIPE) };
+#define ENTRY(i, text, ...)       \
+    { .symbol = "bad_90a",        \
+      .image = 1,                 \
+      .threads = 128,             \
+      .tensor_count = 1,          \
+      .tensors = &bad_recipes[i], \
+      .tensor_expr = tile_shapes },
+static const NewtEntry bad_entries[] = { BAD_RECIPES(ENTRY) };
+#define VARIANT(i, text, ...) { "bad", NULL, &bad_entries[i], 0, 1, tile_grid, NULL, 0 },
+static const NewtVariant bad_variants[] = { BAD_RECIPES(VARIANT) };
+#define TEXT(i, text, ...) text,
+const char *const sample_bad_recipe_texts[] = { BAD_RECIPES(TEXT) NULL };
+
 static const NewtVariant add_variants[] = {
     { "aligned", aligned, aligned_entries, COUNT(aligned), COUNT(aligned_entries), add_grid,
       add_host, 0 },
@@ -97,6 +180,12 @@ static const NewtKernel kernels[] = {
     { &module, "big", "sample.newt:9", params, big_variants, COUNT(params), 1 },
     { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1 },
     { &module, "mark", "sample.newt:25", params, mark_variants, COUNT(params), 1 },
+    { &module, "tile", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 2 },
+    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1 },
+    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1 },
+#define KERNEL(i, text, ...) \
+    { &module, "bad", "sample.newt:49", tile_params, &bad_variants[i], TILE_PARAMS, 1 },
+    BAD_RECIPES(KERNEL)
 };
 static const NewtKernel foreign = { .module = &foreign_module };
 
@@ -115,4 +204,8 @@ const NewtKernel *const sample_add = &kernels[0];
 const NewtKernel *const sample_big = &kernels[1];
 const NewtKernel *const sample_cluster = &kernels[2];
 const NewtKernel *const sample_mark = &kernels[3];
+const NewtKernel *const sample_tile = &kernels[4];
+const NewtKernel *const sample_only_maps = &kernels[5];
+const NewtKernel *const sample_tile_clusters = &kernels[6];
+const NewtKernel *const sample_bad_recipes = &kernels[7];
 const NewtKernel *const sample_foreign = &foreign;

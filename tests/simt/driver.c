@@ -5,12 +5,13 @@
 /// make it fail, with the reports as the error's text.
 #include "driver_api.h"
 #include "simt.h"
+#include "tensor_map.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICE_COUNT = 2, FAULT = 999 };
+enum { DEVICE_COUNT = 2, SM_COUNT = 3, FAULT = 999 };
 static const int device_major[DEVICE_COUNT] = { 8, 9 };
 
 /// Handles of a device's context and of functions.
@@ -74,6 +75,7 @@ static CudaResult device_attribute(int *value, int attribute, CudaOrdinal device
     case CUDA_DEVICE_MAJOR: *value = device_major[device]; return CUDA_OK;
     case CUDA_DEVICE_MINOR: *value = 0; return CUDA_OK;
     case CUDA_DEVICE_SHARED_OPTIN: *value = device_major[device] == 8 ? 163 * 1024 : SIMT_MAX_SHARED; return CUDA_OK;
+    case CUDA_DEVICE_MULTIPROCESSORS: *value = SM_COUNT; return CUDA_OK;
     default: return 1;
     }
 }
@@ -221,6 +223,38 @@ static CudaResult launch_ex(const CudaLaunchConfig *c, CudaFunction function, vo
                   parameters, extra);
 }
 
+/// Accepts what the documentation of CUDA allows.
+static CudaResult tensor_encode(CudaTensorMap *map, int type, uint32_t rank, void *base,
+                                const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *steps, int interleave, int swizzle, int promotion, int fill)
+{
+    enum { INVALID_VALUE = 1 };
+    static const uint8_t bytes_of[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2 };
+    (void)promotion;
+    if (type < 0 || type >= (int)sizeof bytes_of || rank < 1 || rank > 5 || interleave || fill ||
+        swizzle < 0 || swizzle > 3 || (uintptr_t)base % 16)
+        return INVALID_VALUE;
+    SimtTensorMap m = { .base = (uintptr_t)base, .rank = (uint8_t)rank, .elem_bytes = bytes_of[type],
+                        .swizzle = (uint8_t)(swizzle ? 16 << swizzle : 0), .magic = SIMT_TENSOR_MAGIC };
+    for (uint32_t axis = 0; axis < rank; axis++) {
+        bool has_stride = axis + 1 < rank;
+        if (sizes[axis] < 1 || sizes[axis] > 1ULL << 32 || box[axis] < 1 || box[axis] > 256 || steps[axis] != 1 ||
+            (has_stride && (strides[axis] % 16 || strides[axis] >= 1ULL << 40)))
+            return INVALID_VALUE;
+        m.sizes[axis] = sizes[axis];
+        m.box[axis] = (uint16_t)box[axis];
+        if (has_stride)
+            m.strides[axis] = strides[axis];
+    }
+    uint32_t inner = box[0] * m.elem_bytes;
+    if (inner % 16 || (m.swizzle && inner > m.swizzle))
+        return INVALID_VALUE;
+    memcpy(map, &m, sizeof m);
+    return CUDA_OK;
+}
+
+_Static_assert(sizeof(SimtTensorMap) <= sizeof(CudaTensorMap), "it has to fit");
+
 static CudaResult stream_synchronize(NewtStream stream)
 {
     (void)stream;
@@ -332,6 +366,7 @@ NewtStatus newti_driver_load(Driver *driver)
         .cuFuncLoad = function_load,
         .cuLaunchKernel = launch,
         .cuLaunchKernelEx = launch_ex,
+        .cuTensorMapEncodeTiled = tensor_encode,
         .cuStreamSynchronize = stream_synchronize,
         .cuStreamIsCapturing = stream_capturing,
         .cuStreamGetCtx = stream_context,

@@ -9,8 +9,9 @@
 ///     NewtModuleDesc --> NewtImage[]            one per architecture and kind
 ///                    --> NewtKernel[] --> NewtParam[]
 ///                                     --> NewtVariant[] --> NewtPredicate[]   when it may be used
-///                                                       --> NewtEntry[]       one per image with
-///                                                       it
+///                                                       --> NewtEntry[]       one per image that
+///                                                           has it
+///                                                           --> NewtTensorRecipe[]
 ///
 /// A module.c reads, in outline (a static const object may be declared before it is defined):
 ///
@@ -80,8 +81,36 @@ typedef struct NewtPredicate {
     int64_t value;
 } NewtPredicate;
 
+/// Tensor maps of one entry: newtc makes no more.
+#define NEWT_TENSOR_MAX      16
+#define NEWT_TENSOR_RANK_MAX 5
+
+/// What is fixed of a tensor map (PTX: CUtensorMap, tiled) when it is compiled. Innermost axis
+/// first. Neighbours along axis 0 are neighbours in memory, element strides are 1, nothing is
+/// interleaved, and what is out of bounds reads as 0.
+typedef struct NewtTensorRecipe {
+    uint32_t param;      ///< index into the kernel's params: the pointer that is the base
+    NewtType type;       ///< of an element; types of one byte are moved as bytes
+    uint32_t rank;       ///< 1 to NEWT_TENSOR_RANK_MAX
+    uint32_t swizzle;    ///< in shared memory: 0, 32, 64 or 128 bytes
+    uint32_t promotion;  ///< what the L2 fetches at least: 0, 64, 128 or 256 bytes
+    uint32_t box[NEWT_TENSOR_RANK_MAX];  ///< elements that one copy moves, 1 to 256
+} NewtTensorRecipe;
+
+/// What the arguments add to it. libnewt checks the values against the rules of tensor maps.
+typedef struct NewtTensorShape {
+    int64_t size[NEWT_TENSOR_RANK_MAX];    ///< elements
+    int64_t stride[NEWT_TENSOR_RANK_MAX];  ///< elements; stride[0] is not read
+} NewtTensorShape;
+
+/// Fills one shape for each recipe of the entry, in checked 64-bit arithmetic. Anything but NEWT_OK
+/// says that there is none: the entry does not fit these arguments.
+typedef NewtStatus (*NewtTensorExpr)(const void *args, NewtTensorShape *shapes);
+
 /// The device function of one variant in one image. Its parameters are those of the kernel, all
-/// of them and in the same order, also the ones whose value the variant folded.
+/// of them and in the same order, also the ones whose value the variant folded; then, if any, its
+/// tensor maps, 128 bytes each at 64-byte alignment; then, of a persistent grid, three uint32_t:
+/// the number of programs along x, y and z.
 typedef struct NewtEntry {
     const char *symbol;      ///< as in the image
     uint32_t image;          ///< index into the module's images
@@ -92,6 +121,12 @@ typedef struct NewtEntry {
     uint32_t spills;         ///< bytes per thread, for reports
     uint32_t cluster[3];  ///< blocks per cluster, as a launch attribute; all 0: no cluster, or one
                           ///< that the image itself requires
+    uint32_t tensor_count;            ///< at most NEWT_TENSOR_MAX
+    const NewtTensorRecipe *tensors;  ///< NULL: none
+    NewtTensorExpr tensor_expr;       ///< NULL: none
+    uint32_t
+        blocks_per_sm;  ///< 0: a block for each program; else a persistent grid, along x alone:
+                        ///< at most so many blocks for each multiprocessor share the programs
 } NewtEntry;
 
 /// One call of a host kernel runs one program.
@@ -112,7 +147,9 @@ typedef void (*NewtHostEntry)(const void *args, const NewtHostProgram *program);
 typedef NewtStatus (*NewtGridExpr)(const void *args, int64_t grid[3]);
 
 /// Variants compute the same results. A launch takes the first one whose predicates all hold and
-/// that has an entry for the device, so the most special stand first and the last has none.
+/// that has an entry for the device which fits the arguments: whose tensor maps can be made, and
+/// whose persistent grid has less than 2^31 programs. So the most special stand first; the last has
+/// no predicates and no such entry.
 typedef struct NewtVariant {
     const char *name;  ///< for logs and tools: "x:16 y:16 n:1" or "generic"
     const NewtPredicate *predicates;

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 #define NEWT_VERSION 100 /* 0.1.0; newt_version() gives the library's */
-#define NEWT_ABI     1   /* generated modules carry the ABI they were written for */
+#define NEWT_ABI     2   /* generated modules carry the ABI they were written for */
 
 typedef enum NewtStatus {
     NEWT_OK = 0,
@@ -202,6 +202,8 @@ typedef struct NewtNodeParams {
     /* the end of CUDA_KERNEL_NODE_PARAMS */
     uint32_t cluster[3]; /* not all 0: to be set with cuGraphKernelNodeSetAttribute */
     void *parameters[NEWT_NODE_PARAMETERS];
+    uint32_t programs[3]; /* along x, y, z: a persistent grid is smaller */
+    uint8_t maps[2176];   /* tensor maps, from the first multiple of 64 */
 } NewtNodeParams;
 
 /// Fills `*out` with what a launch of `kernel` with these arguments would hand to the driver: the
