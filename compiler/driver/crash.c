@@ -6,12 +6,17 @@
 #define _XOPEN_SOURCE 700
 #include "driver/crash.h"
 #include "support/fs.h"
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CRASH_EXIT = 3 };
+enum { CRASH_EXIT = 3, CRASH_BY_SIGNAL = 128, CRASH_INTERRUPTS = 3 };
+
+static const int crash_interrupts[CRASH_INTERRUPTS] = { SIGINT, SIGTERM, SIGHUP };
 
 static const char *volatile crash_input, *volatile crash_doing;
 
@@ -51,21 +56,75 @@ static void crash_interrupted(int sig)
     raise(sig);
 }
 
+/// What crash_guard() shares with its thread.
+typedef struct CrashWatch {
+    sigset_t signals;  // those that interrupt and were not ignored; and CRASH_DONE
+    atomic_bool done;
+} CrashWatch;
+
+enum { CRASH_DONE = SIGURG };  // ignored by default, so that a stray one does no harm
+
+static void *crash_watch(void *at)
+{
+    CrashWatch *watch = at;
+    int sig;
+    while (!atomic_load(&watch->done)) {
+        if (sigwait(&watch->signals, &sig) != 0 || sig == CRASH_DONE)
+            continue;
+        sigset_t one;
+        sigemptyset(&one);
+        sigaddset(&one, sig);
+        pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+        crash_interrupted(sig);
+        _exit(CRASH_BY_SIGNAL + sig);  // another thread had just changed the handler
+    }
+    return NULL;
+}
+
+void crash_guard(void (*work)(void *at), void *at)
+{
+    CrashWatch watch = { .done = false };
+    struct sigaction actions[CRASH_INTERRUPTS];
+    sigset_t blocked, before;
+    pthread_t thread;
+    sigemptyset(&watch.signals);
+    sigemptyset(&blocked);
+    sigaddset(&watch.signals, CRASH_DONE);
+    sigaddset(&blocked, CRASH_DONE);
+    for (size_t i = 0; i < CRASH_INTERRUPTS; i++) {
+        sigaction(crash_interrupts[i], NULL, &actions[i]);
+        sigaddset(&blocked, crash_interrupts[i]);
+        if (actions[i].sa_handler != SIG_IGN)
+            sigaddset(&watch.signals, crash_interrupts[i]);
+    }
+    pthread_sigmask(SIG_BLOCK, &blocked, &before);  // threads of work() inherit it
+    bool watched = pthread_create(&thread, NULL, crash_watch, &watch) == 0;
+    if (!watched)
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    work(at);
+    if (watched) {
+        atomic_store(&watch.done, true);
+        pthread_kill(thread, CRASH_DONE);
+        pthread_join(thread, NULL);
+    }
+    for (size_t i = 0; i < CRASH_INTERRUPTS; i++)
+        sigaction(crash_interrupts[i], &actions[i], NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void crash_install(void *room, size_t size)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-    static const int interrupts[] = { SIGINT, SIGTERM, SIGHUP };
     stack_t stack = { .ss_sp = room, .ss_size = size };
     struct sigaction fault = { .sa_handler = crash_faulted, .sa_flags = SA_ONSTACK }, old;
     if (sigaltstack(&stack, NULL) == 0)
         for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
             if (sigaction(faults[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
                 sigaction(faults[i], &fault, NULL);
-    for (size_t i = 0; i < sizeof interrupts / sizeof *interrupts; i++)
-        if (signal(interrupts[i], crash_interrupted) == SIG_IGN)
-            signal(interrupts[i], SIG_IGN);  // as nohup wants it
-    // While NVRTC compiles, its own handlers take SIGINT and SIGTERM, and call exit().
-    atexit(fs_remove_temporaries);
+    for (size_t i = 0; i < CRASH_INTERRUPTS; i++)
+        if (signal(crash_interrupts[i], crash_interrupted) == SIG_IGN)
+            signal(crash_interrupts[i], SIG_IGN);  // as nohup wants it
+    atexit(fs_remove_temporaries);                 // NVRTC may exit, too
     signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(),
     signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond ulimit -f
 }

@@ -14,4 +14,9 @@ void crash_install(void *room, size_t size);
 /// valid until the next call.
 void crash_stage(const char *input, const char *stage);
 
+/// Calls work(at). Meanwhile a thread of its own waits for the signals that interrupt, so that they
+/// end the program as they do elsewhere, whatever handlers work() installs: NVRTC does, and they
+/// exit with a code of its own. What was installed before stands again afterwards.
+void crash_guard(void (*work)(void *at), void *at);
+
 #endif

@@ -25,6 +25,22 @@ static void images_say(const Options *opt, const char *name, bool cached)
         fprintf(stderr, "newtc: %s %s\n", cached ? "from the cache:" : "compiling", name);
 }
 
+/// The arguments of cuda_compile_all().
+typedef struct Compilation {
+    const Nvrtc *nvrtc;
+    Arena *arena;
+    const CudaRequest *requests;
+    CudaImage *images;
+    size_t count;
+    unsigned threads;
+} Compilation;
+
+static void images_compile_all(void *at)
+{
+    Compilation *c = at;
+    cuda_compile_all(c->nvrtc, c->arena, c->requests, c->images, c->count, c->threads);
+}
+
 /// NVRTC puts the current folder before the paths of line information, and the time of a file that
 /// it finds there: with -ffile-prefix-map neither may get into an image, so it runs where no source
 /// is.
@@ -38,7 +54,8 @@ static void images_run(Arena *a, const Options *opt, Nvrtc *nvrtc, const CudaReq
     int here =
         opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool moved = here >= 0 && chdir("/") == 0;
-    cuda_compile_all(nvrtc, a, requests, images, count, images_threads(opt));
+    Compilation all = { nvrtc, a, requests, images, count, images_threads(opt) };
+    crash_guard(images_compile_all, &all);
     if (moved && fchdir(here) != 0) {
         fprintf(stderr, "newtc: error: cannot return to the current folder: %s\n", strerror(errno));
         exit(2);

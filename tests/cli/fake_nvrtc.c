@@ -1,13 +1,15 @@
 /// fake_nvrtc.c - a library with NVRTC's functions that compiles nothing, so that every way a
 /// compile for a GPU can go is tested on any machine.
 ///
-/// FAKE_NVRTC=reject refuses every text, =crash faults; else an image is the text's name and
+/// FAKE_NVRTC=reject refuses every text, =crash faults, =interrupted takes SIGINT and SIGTERM as
+/// NVRTC does and gets the one that FAKE_NVRTC_SIGNAL numbers; else an image is the text's name and
 /// length. Each compile appends a line to the file that FAKE_NVRTC_CALLS names, each load to
 /// FAKE_NVRTC_LOADS.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct Program {
     char image[256], log[512];
@@ -69,6 +71,21 @@ int nvrtcDestroyProgram(Program **p)
     return 0;
 }
 
+static void taken(int sig)
+{
+    (void)sig;
+    exit(4);  // as NVRTC's handlers do
+}
+
+static void interrupt(void)
+{
+    const char *number = getenv("FAKE_NVRTC_SIGNAL");
+    signal(SIGINT, taken);
+    signal(SIGTERM, taken);
+    kill(getpid(), number ? atoi(number) : SIGINT);
+    sleep(20);
+}
+
 int nvrtcCompileProgram(Program *p, int count, const char *const *options)
 {
     const char *mode = getenv("FAKE_NVRTC"), *calls = getenv("FAKE_NVRTC_CALLS");
@@ -82,6 +99,8 @@ int nvrtcCompileProgram(Program *p, int count, const char *const *options)
     }
     if (mode && strcmp(mode, "crash") == 0)
         raise(SIGSEGV);
+    if (mode && strcmp(mode, "interrupted") == 0)
+        interrupt();
     if (mode && strcmp(mode, "reject") == 0) {
         snprintf(p->log, sizeof p->log, "good.newt(7): error: this is a fake\n");
         return 6;

@@ -39,6 +39,16 @@ refused option    | 2 | --no-cache --arch=sm_80 -Xnvrtc -DA good.newt | err NVRT
 one of two        | 3 | --no-cache --arch=sm_80 good.newt four_errors.newt --reproduce=r.tar -o d/ | err internal error ; files d d/good.reproduce d/good.reproduce/command d/good.reproduce/generated d/good.reproduce/generated/good.good.cu d/good.reproduce/generated/good.good.sm_80.cu.log d/good.reproduce/good.diagnostics d/good.reproduce/inputs d/good.reproduce/inputs/good.newt d/good.reproduce/versions r.tar
 TABLE
 tar tf r.tar | grep -q '^inputs/good.newt$' || fail "packed" "r.tar has no input"
+FAKE_NVRTC=interrupted FAKE_NVRTC_SIGNAL=2  # SIGINT
+export FAKE_NVRTC_SIGNAL
+rows <<'TABLE'
+interrupted       | 130 | --no-cache good.newt             | files
+interrupted, two  | 130 | --no-cache good.newt fine.newt   | files
+TABLE
+FAKE_NVRTC_SIGNAL=15  # SIGTERM
+rows <<'TABLE'
+terminated        | 143 | --no-cache good.newt             | files
+TABLE
 FAKE_NVRTC=crash
 if ! grep -q __asan "$newtc"; then  # whose own handlers stay
     rows <<'TABLE'
