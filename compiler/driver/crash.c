@@ -1,7 +1,7 @@
 /// crash.c - see crash.h.
 ///
-/// A signal handler has no context argument, so the stage is file-scope state: the only one of the
-/// driver.
+/// A signal handler has no context argument, so the stage and the tokens to return are file-scope
+/// state: the only one of the driver.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): asks for sigaltstack
 #define _XOPEN_SOURCE 700
 #include "driver/crash.h"
@@ -19,11 +19,25 @@ enum { CRASH_EXIT = 3, CRASH_BY_SIGNAL = 128, CRASH_INTERRUPTS = 3 };
 static const int crash_interrupts[CRASH_INTERRUPTS] = { SIGINT, SIGTERM, SIGHUP };
 
 static const char *volatile crash_input, *volatile crash_doing;
+static Jobserver *volatile crash_jobs;
 
 void crash_stage(const char *input, const char *stage)
 {
     crash_input = input;
     crash_doing = stage;
+}
+
+void crash_tokens(Jobserver *jobs)
+{
+    crash_jobs = jobs;
+}
+
+/// Leaves nothing behind; only functions that are safe in a signal handler.
+static void crash_clean(void)
+{
+    if (crash_jobs)
+        jobserver_return_all(crash_jobs);
+    fs_remove_temporaries();
 }
 
 static void crash_put(const char *text)
@@ -38,7 +52,7 @@ static void crash_faulted(int sig)
     const char *what = sig == SIGABRT  ? "an assertion failed"
                        : sig == SIGFPE ? "an arithmetic fault"
                                        : "an invalid memory access";
-    fs_remove_temporaries();
+    crash_clean();
     crash_put(crash_input ? crash_input : "newtc");
     crash_put(": internal error: ");
     crash_put(what);
@@ -51,7 +65,7 @@ static void crash_faulted(int sig)
 
 static void crash_interrupted(int sig)
 {
-    fs_remove_temporaries();
+    crash_clean();
     signal(sig, SIG_DFL);
     raise(sig);
 }
@@ -124,7 +138,7 @@ void crash_install(void *room, size_t size)
     for (size_t i = 0; i < CRASH_INTERRUPTS; i++)
         if (signal(crash_interrupts[i], crash_interrupted) == SIG_IGN)
             signal(crash_interrupts[i], SIG_IGN);  // as nohup wants it
-    atexit(fs_remove_temporaries);                 // NVRTC may exit, too
+    atexit(crash_clean);                           // NVRTC may exit, too
     signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(),
     signal(SIGXFSZ, SIG_IGN);  // and so is a file beyond ulimit -f
 }

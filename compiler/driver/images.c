@@ -7,6 +7,24 @@
 #include <string.h>
 #include <unistd.h>
 
+/// Unless -j says how many threads there are, make does, where it runs newtc.
+static Jobserver *images_tokens(const Options *opt, Jobserver *js, unsigned *threads)
+{
+    if (opt->jobs > 0)
+        return NULL;
+    switch (jobserver_open(js, getenv("MAKEFLAGS"))) {
+    case JOBSERVER_OPEN: return js;
+    case JOBSERVER_UNREACHABLE:
+        *threads = 1;
+        if (opt->verbose)
+            fprintf(stderr, "newtc: one image at a time: make gave no access to its jobs; a + in "
+                            "front of the recipe's line does\n");
+        break;
+    case JOBSERVER_NONE: break;
+    }
+    return NULL;
+}
+
 static unsigned images_threads(const Options *opt)
 {
     long n = opt->jobs > 0 ? opt->jobs : sysconf(_SC_NPROCESSORS_ONLN);
@@ -33,12 +51,14 @@ typedef struct Compilation {
     CudaImage *images;
     size_t count;
     unsigned threads;
+    Jobserver *tokens;
 } Compilation;
 
 static void images_compile_all(void *at)
 {
     Compilation *c = at;
-    cuda_compile_all(c->nvrtc, c->arena, c->requests, c->images, c->count, c->threads);
+    cuda_compile_all(c->nvrtc, c->arena, c->requests, c->images, c->count, c->threads,
+                     c->tokens);
 }
 
 /// NVRTC puts the current folder before the paths of line information, and the time of a file that
@@ -54,8 +74,14 @@ static void images_run(Arena *a, const Options *opt, Nvrtc *nvrtc, const CudaReq
     int here =
         opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool moved = here >= 0 && chdir("/") == 0;
-    Compilation all = { nvrtc, a, requests, images, count, images_threads(opt) };
+    Jobserver js;
+    Compilation all = { nvrtc, a, requests, images, count, images_threads(opt), NULL };
+    all.tokens = images_tokens(opt, &js, &all.threads);
+    crash_tokens(all.tokens);
     crash_guard(images_compile_all, &all);
+    crash_tokens(NULL);
+    if (all.tokens)
+        jobserver_close(all.tokens);
     if (moved && fchdir(here) != 0) {
         fprintf(stderr, "newtc: error: cannot return to the current folder: %s\n", strerror(errno));
         exit(2);

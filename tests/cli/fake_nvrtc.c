@@ -2,13 +2,16 @@
 /// compile for a GPU can go is tested on any machine.
 ///
 /// FAKE_NVRTC=reject refuses every text, =crash faults, =interrupted takes SIGINT and SIGTERM as
-/// NVRTC does and gets the one that FAKE_NVRTC_SIGNAL numbers; else an image is the text's name and
+/// NVRTC does and gets the one that FAKE_NVRTC_SIGNAL numbers, =exits ends the program, =counted
+/// takes a while and appends how many compile at once; else an image is the text's name and
 /// length. Each compile appends a line to the file that FAKE_NVRTC_CALLS names, each load to
 /// FAKE_NVRTC_LOADS.
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct Program {
@@ -77,6 +80,25 @@ static void taken(int sig)
     exit(4);  // as NVRTC's handlers do
 }
 
+/// Appends one line to the file that `variable` names.
+static void note(const char *variable, const char *format, int value)
+{
+    const char *path = getenv(variable);
+    FILE *file = path ? fopen(path, "a") : NULL;
+    if (!file)
+        return;
+    fprintf(file, format, value);
+    fclose(file);
+}
+
+static void take_a_while(void)
+{
+    static atomic_int running;
+    note("FAKE_NVRTC_CALLS", "%d at once\n", atomic_fetch_add(&running, 1) + 1);
+    nanosleep(&(struct timespec){ .tv_nsec = 60000000 }, NULL);
+    atomic_fetch_sub(&running, 1);
+}
+
 static void interrupt(void)
 {
     const char *number = getenv("FAKE_NVRTC_SIGNAL");
@@ -99,6 +121,10 @@ int nvrtcCompileProgram(Program *p, int count, const char *const *options)
     }
     if (mode && strcmp(mode, "crash") == 0)
         raise(SIGSEGV);
+    if (mode && strcmp(mode, "exits") == 0)
+        exit(9);
+    if (mode && strcmp(mode, "counted") == 0)
+        take_a_while();
     if (mode && strcmp(mode, "interrupted") == 0)
         interrupt();
     if (mode && strcmp(mode, "reject") == 0) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # R4: no variable of static storage that can change, also not in a function and not one a thread.
 # Sections tell: tables with addresses in them stand in .data.rel.ro and are constant.
-# Exempt are six variables by name; each file says why it must be.
+# Exempt are seven variables by name; each file says why it must be.
 . "$(dirname -- "$0")/common.sh"
 need objdump
 if grep -qs 'CMAKE_BUILD_TYPE:[A-Z]*=Sanitize' "${2:-}/CMakeCache.txt"; then
@@ -11,6 +11,7 @@ fi
 
 exempt='compiler/support/fs_commit.c:running compiler/support/fs_commit.c:running_count
     compiler/driver/crash.c:crash_input compiler/driver/crash.c:crash_doing
+    compiler/driver/crash.c:crash_jobs
     runtime/src/error.c:last_error runtime/src/device.c:registry'
 
 check() {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { CUDA_MAX_JOBS = 256 };
+enum { CUDA_MAX_JOBS = JOBSERVER_MAX };
 
 /// The work of one call: threads take the next request until there is none.
 typedef struct CompileQueue {
@@ -21,7 +21,14 @@ typedef struct CompileQueue {
     int header_count;
     size_t next, count;
     pthread_mutex_t lock;
+    Jobserver *tokens;  // NULL: threads need none
 } CompileQueue;
+
+typedef struct CompileWorker {
+    CompileQueue *queue;
+    unsigned slot;  // of its token
+    pthread_t thread;
+} CompileWorker;
 
 static double seconds_now(void)
 {
@@ -103,17 +110,28 @@ static void compile_one(const CompileQueue *q, const CudaRequest *r, CudaImage *
     image->seconds = seconds_now() - start;
 }
 
-static void *compile_worker(void *at)
+static void compile_rest(CompileQueue *q)
 {
-    CompileQueue *q = at;
     for (;;) {
         pthread_mutex_lock(&q->lock);
         size_t i = q->next < q->count ? q->next++ : q->count;
         pthread_mutex_unlock(&q->lock);
         if (i == q->count)
-            return NULL;
+            return;
         compile_one(q, &q->requests[i], &q->images[i]);
     }
+}
+
+static void *compile_worker(void *at)
+{
+    const CompileWorker *worker = at;
+    Jobserver *tokens = worker->queue->tokens;
+    if (tokens && !jobserver_take(tokens, worker->slot))
+        return NULL;
+    compile_rest(worker->queue);
+    if (tokens)
+        jobserver_give(tokens, worker->slot);
+    return NULL;
 }
 
 /// The number in front of `unit` in ptxas's log ("Used 28 registers"); 0 when it says none.
@@ -182,22 +200,30 @@ static void list_headers(Arena *a, CompileQueue *q)
 }
 
 void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
-                      size_t count, unsigned jobs)
+                      size_t count, unsigned jobs, Jobserver *tokens)
 {
-    CompileQueue q = { .nvrtc = n, .requests = requests, .images = images, .count = count };
-    pthread_t threads[CUDA_MAX_JOBS];
+    CompileQueue q = {
+        .nvrtc = n, .requests = requests, .images = images, .count = count, .tokens = tokens
+    };
+    CompileWorker workers[CUDA_MAX_JOBS];
     unsigned started = 0;
 
     memset(images, 0, count * sizeof *images);
     list_headers(a, &q);
     pthread_mutex_init(&q.lock, NULL);
     // This thread works too, so one job less is started; a thread that cannot be had is no fault.
-    while (started + 1 < jobs && started + 1 < count && started < CUDA_MAX_JOBS &&
-           pthread_create(&threads[started], NULL, compile_worker, &q) == 0)
+    while (started + 1 < jobs && started + 1 < count && started < CUDA_MAX_JOBS) {
+        CompileWorker *worker = &workers[started];
+        *worker = (CompileWorker){ .queue = &q, .slot = started };
+        if (pthread_create(&worker->thread, NULL, compile_worker, worker) != 0)
+            break;
         started++;
-    compile_worker(&q);
+    }
+    compile_rest(&q);
+    if (tokens)
+        jobserver_stop(tokens);
     while (started > 0)
-        pthread_join(threads[--started], NULL);
+        pthread_join(workers[--started].thread, NULL);
     pthread_mutex_destroy(&q.lock);
     for (size_t i = 0; i < count; i++)
         settle(a, &images[i]);
@@ -206,7 +232,7 @@ void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, Cud
 CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request)
 {
     CudaImage image;
-    cuda_compile_all(n, a, request, &image, 1, 1);
+    cuda_compile_all(n, a, request, &image, 1, 1, NULL);
     return image;
 }
 

@@ -5,6 +5,7 @@
 /// loaded library may be used by several threads at once; cuda_compile_all does.
 #ifndef NEWT_BACKEND_CUDA_NVRTC_H
 #define NEWT_BACKEND_CUDA_NVRTC_H
+#include "support/jobserver.h"
 #include "target/target.h"
 
 /// A place that was tried, in order; what --print-nvrtc lists.
@@ -74,9 +75,10 @@ typedef struct CudaImage {
 /// Compiles one text; results are in `a`.
 CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request);
 
-/// Compiles `count` texts on up to `jobs` threads; images[i] belongs to requests[i].
+/// Compiles `count` texts on up to `jobs` threads; images[i] belongs to requests[i]. With `tokens`
+/// (or NULL) each thread but the caller's works while it has one of make's.
 void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
-                      size_t count, unsigned jobs);
+                      size_t count, unsigned jobs, Jobserver *tokens);
 
 /// What ptxas says about one kernel of an image that holds several; zeros when it is not in the
 /// log.
