@@ -258,7 +258,7 @@ static bool job_variant(Job *job, JobKernel *k, uint32_t index)
                        .layouts = layouts,
                        .target = job_smallest_target(job),
                        .features = job_features(job),
-                       .plain_dots = job->opt->plain_dots,
+                       .dots = job->opt->dots,
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };

@@ -176,11 +176,11 @@ static bool opt_EMBED(OptCx *cx, void *field, const char *value)
 
 static bool opt_DOT(OptCx *cx, void *field, const char *value)
 {
-    static const char *const names[] = { "mma", "fma", NULL };
+    static const char *const names[] = { "fma", "mma", "wgmma", NULL };
     int at;
-    if (!opt_choice(cx, value, names, &at, "expected mma or fma"))
+    if (!opt_choice(cx, value, names, &at, "expected fma, mma or wgmma"))
         return false;
-    *(bool *)field = at == 1;
+    *(DotChoice *)field = at == 0 ? DOT_FMA : at == 1 ? DOT_MMA : DOT_WGMMA;
     return true;
 }
 

@@ -1,7 +1,7 @@
 /// options.h - the command line as a struct. See options.def for every option.
 #ifndef NEWT_DRIVER_OPTIONS_H
 #define NEWT_DRIVER_OPTIONS_H
-#include "support/diag.h"
+#include "passes/pass.h"
 
 typedef VEC(const char *) StrList;
 
@@ -56,7 +56,7 @@ typedef struct Options {
     const char *diag_file;
     bool debug;
     int opt_level;
-    bool plain_dots;
+    DotChoice dots;
     const char *save_temps;  ///< NULL: no; "": beside the output
     bool verbose, dry_run, verify_each;
     TimeReport time_report;

@@ -95,8 +95,9 @@ typedef union IrAttr {
     bool round_to_zero;                                     ///< CAST: rtz instead of rtne
     const char *text;                                       ///< TEXT
     bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
-    struct { IrPrecision precision; uint8_t mma; } dot;     ///< DOT; mma: inner size of the matrix instruction, 0 for plain
-                                                            ///< multiplication; decided by dot_select
+    struct { IrPrecision precision; uint8_t mma; bool wgmma; } dot;  ///< DOT; mma: inner size of the matrix instruction,
+                                                            ///< 0 for plain multiplication; wgmma: a warpgroup's, not a
+                                                            ///< warp's; decided by dot_select
     uint16_t ring;                                          ///< RING: index into IrFunc.rings
 } IrAttr;
 

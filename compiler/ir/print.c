@@ -148,6 +148,7 @@ static void print_attrs(Buf *out, const IrOp *op)
         attr(&l, "precision=%s", ir_text_precision[a->dot.precision]);
         if (a->dot.mma)
             attr(&l, "mma=%u", a->dot.mma);
+        attr_flag(&l, "wgmma", a->dot.wgmma);
         break;
     case ATTR_RING: attr(&l, "ring=%u", a->ring); break;
     case ATTR_NONE:

@@ -420,6 +420,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
     case ATTR_DOT:
         out[n++] = (Field)ENUM("precision", a->dot.precision, ir_text_precision);
         out[n++] = (Field)INT("mma", a->dot.mma, 128);
+        out[n++] = (Field)FLAG("wgmma", a->dot.wgmma);
         break;
     case ATTR_RING: out[n++] = (Field)INT("ring", d->ring, UINT16_MAX); break;
     case ATTR_NONE:

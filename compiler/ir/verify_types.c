@@ -323,6 +323,8 @@ static bool check_dot(IrVerifier *v, const IrOp *op)
         return ir_verify_fault(v, op, "the result has another layout than the accumulator");
     if (op->attr.dot.precision >= PRECISION_COUNT)
         return ir_verify_fault(v, op, "precision out of range");
+    if (op->attr.dot.wgmma && op->attr.dot.mma == 0)
+        return ir_verify_fault(v, op, "a warpgroup without a matrix instruction");
     return op->results[0]->type == acc || bad_result(v, op);
 }
 

@@ -4,7 +4,8 @@
 /// slots, the rest of its rows and columns spread over the block. By matrix instructions a warp
 /// sums tiles of 16 rows and 8 columns as PTX lays out m16n8 accumulators. Factors lie in shared
 /// memory by rows of their faster axis, whose 16-byte pieces are XORed with the row's number so
-/// that eight rows at one column meet eight different banks.
+/// that eight rows at one column meet eight different banks. Warpgroups sum blocks of 64 rows and up
+/// to 256 columns, from factors placed as tiles (tile.c).
 #include "layout/layout.h"
 #include "layout/layout_impl.h"
 
@@ -12,7 +13,12 @@ enum {
     PIECE_BYTES = 16,
     LINE_BYTES = 128,   // all banks once
     TILE_ROW_BITS = 4,  // of m16n8
-    TILE_COLUMN_BITS = 3
+    TILE_COLUMN_BITS = 3,
+    GROUP_WARP_BITS = 2,  // of a warpgroup
+    BLOCK_ROW_BITS = 6,   // of a wgmma
+    MOST_COLUMN_BITS = 8,
+    MOST_SLOT_BITS = 8,
+    TILE_ALIGNMENT = 1024
 };
 
 /// The element bits of a sum: columns, then rows, then the batch.
@@ -131,6 +137,63 @@ const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits
     return layout_intern(t, &l);
 }
 
+/* ---- warpgroups ---- */
+
+/// How many warpgroup bits divide rows and columns; false when that is not possible.
+static bool split_groups(const Type *sum, unsigned warp_bits, unsigned *rows, unsigned *columns)
+{
+    const SumBits bits = sum_bits(sum);
+    if (warp_bits < GROUP_WARP_BITS || bits.row < BLOCK_ROW_BITS || bits.batch > 0)
+        return false;
+    *rows = least(warp_bits - GROUP_WARP_BITS, bits.row - BLOCK_ROW_BITS);
+    *columns = warp_bits - GROUP_WARP_BITS - *rows;
+    return bits.column >= TILE_COLUMN_BITS + *columns &&
+           bits.row + bits.column - LAYOUT_LANE_BITS - warp_bits <= MOST_SLOT_BITS;
+}
+
+bool layout_dot_fits_wgmma(const Type *sum, unsigned num_warps)
+{
+    unsigned rows, columns;
+    return split_groups(sum, layout_log2(num_warps), &rows, &columns);
+}
+
+unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps)
+{
+    unsigned rows, columns;
+    if (!split_groups(sum, layout_log2(num_warps), &rows, &columns))
+        return 0;
+    return 1u << least(sum_bits(sum).column - columns, MOST_COLUMN_BITS);
+}
+
+const Layout *layout_dot_wgmma(LayoutTable *t, const Type *sum, unsigned warp_bits)
+{
+    const SumBits bits = sum_bits(sum);
+    unsigned group_rows, group_columns, at = 0;
+    if (!split_groups(sum, warp_bits, &group_rows, &group_columns))
+        return NULL;
+    Layout l = { .warp_bits = (uint8_t)warp_bits };
+    l.elem_bits = (uint8_t)(bits.column + bits.row);
+    l.reg_bits = (uint8_t)(l.elem_bits - LAYOUT_LANE_BITS - warp_bits);
+
+    Axis column = { 0, bits.column }, row = { bits.column, bits.row };
+    uint32_t *lanes = l.basis + l.reg_bits, *warps = lanes + LAYOUT_LANE_BITS;
+    take(&column, &l.basis[at++]);
+    take(&column, &lanes[0]);
+    take(&column, &lanes[1]);
+    for (unsigned k = 2; k < LAYOUT_LANE_BITS; k++)
+        take(&row, &lanes[k]);
+    take(&row, &l.basis[at++]);
+    for (unsigned k = 0; k < GROUP_WARP_BITS; k++)
+        take(&row, &warps[k]);
+    while (column.left > group_columns)
+        take(&column, &l.basis[at++]);
+    for (unsigned k = GROUP_WARP_BITS; k < warp_bits; k++)
+        take(k < GROUP_WARP_BITS + group_rows ? &row : &column, &warps[k]);
+    while (at < l.reg_bits)
+        take(&row, &l.basis[at++]);
+    return layout_intern(t, &l);
+}
+
 /* ---- factors ---- */
 
 /// How many of the axis's lowest bits the slots of `l` hold.
@@ -186,16 +249,38 @@ static void plan_store(DotFactor *f, const Layout *l, unsigned bytes)
     f->idle = layout_replicated_threads(l);
 }
 
-bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast)
+bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast, unsigned num_warps)
 {
-    // Fragments of matrix instructions are words along the inner axis.
-    return inner_fast || dot->attr.dot.mma == 0 || type_elem_bytes(dot->args[which]->type) > 1;
+    const Type *factor = dot->args[which]->type, *sum = dot->results[0]->type;
+    const unsigned bytes = type_elem_bytes(factor);
+    if (inner_fast || dot->attr.dot.mma == 0)
+        return true;
+    if (!dot->attr.dot.wgmma)
+        return bytes > 1;  // fragments are words along the inner axis
+    // A descriptor begins with a whole row of a chunk: with all columns, or 128 bytes of them.
+    const unsigned columns = layout_dot_wgmma_columns(sum, num_warps);
+    return bytes == 2 && (which == 0 || (int32_t)columns == sum->shape[sum->rank - 1] ||
+                          columns * bytes >= LINE_BYTES);
+}
+
+/// A factor in registers that goes to scratch for wgmma.
+static void place_as_tile(const IrOp *dot, unsigned which, unsigned num_warps, DotFactor *f)
+{
+    const Type *type = dot->args[which]->type;
+    const unsigned bytes = type_elem_bytes(type), rank = type_rank(type);
+    f->inner_fast = f->inner_fast || !layout_dot_takes_tile(dot, which, false, num_warps);
+    const unsigned fast = f->inner_fast == (which == 0) ? rank - 1 : rank - 2;
+    for (unsigned bit = 0; UINT32_C(1) << bit < type->numel; bit++)
+        f->index[bit] = layout_tile_index(type, fast, UINT32_C(1) << bit) / bytes;
+    f->bytes = layout_tile_bytes(type, fast);
+    f->row_bytes = (uint8_t)layout_tile_row_bytes(type, fast);
 }
 
 static void plan_tile(const TilePlace *place, unsigned rank, unsigned which, unsigned bytes,
                       DotFactor *f)
 {
     f->in_tile = true;
+    f->row_bytes = (uint8_t)layout_tile_row_bytes(place->ring->block, place->ring->fast);
     f->inner_fast = place->fast == (which == 0 ? rank - 1 : rank - 2);
     for (unsigned k = 0; k < sizeof f->index / sizeof *f->index; k++)
         f->index[k] = place->index[k] / bytes;
@@ -223,7 +308,10 @@ static void plan_factor(const IrFunc *fn, const IrOp *dot, unsigned which, DotFa
         inner > outer || (inner == outer && which == 0) ||
         (dot->attr.dot.mma > 0 && bytes == 1);  // fragments are words along the inner axis
     f->bytes = v->type->numel * bytes;
-    place(f, bytes);
+    if (dot->attr.dot.wgmma)
+        place_as_tile(dot, which, 1u << dot->results[0]->layout->warp_bits, f);
+    else
+        place(f, bytes);
     plan_store(f, v->layout, bytes);
 }
 
@@ -232,7 +320,9 @@ const DotPlan *layout_plan_dot(LayoutTable *t, const IrFunc *fn, const IrOp *dot
     DotPlan *plan = ARENA_NEW(layout_arena(t), DotPlan);
     plan_factor(fn, dot, 0, &plan->factor[0]);
     plan_factor(fn, dot, 1, &plan->factor[1]);
-    plan->factor[1].at = (plan->factor[0].bytes + PIECE_BYTES - 1) / PIECE_BYTES * PIECE_BYTES;
+    plan->alignment = dot->attr.dot.wgmma ? TILE_ALIGNMENT : PIECE_BYTES;
+    plan->factor[1].at =
+        (plan->factor[0].bytes + plan->alignment - 1) / plan->alignment * plan->alignment;
     plan->bytes = plan->factor[1].at + plan->factor[1].bytes;
     return plan;
 }

@@ -180,6 +180,16 @@ const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits
 /// sum has fewer than 16 rows or 8 columns.
 const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits);
 
+/// As wgmma's accumulators: warps 0 to 3 of a warpgroup hold 16 rows each of a block of 64. Warpgroups
+/// divide the rows, and what is left over the columns. Slots: the block's, as in mma.sync's layout and
+/// then the columns up to 256; above them more columns, then rows.
+const Layout *layout_dot_wgmma(LayoutTable *t, const Type *sum, unsigned warp_bits);
+/// False where that layout is not possible: fewer than 4 warps, fewer than 64 rows or than 8 columns for each
+/// warpgroup, a batch, more sums than registers.
+bool layout_dot_fits_wgmma(const Type *sum, unsigned num_warps);
+/// Columns of one instruction.
+unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps);
+
 /// Where a factor lies: in the dot's scratch, or in a tile. A factor's element is made of the inner axis's bits
 /// (K), the outer one's (M or N) and the batch's.
 typedef struct DotFactor {
@@ -192,18 +202,20 @@ typedef struct DotFactor {
     uint8_t slot_bits[LAYOUT_MAX_BITS], vec;
     uint32_t idle;
     uint32_t at, bytes;             ///< in the dot's scratch
+    uint8_t row_bytes;              ///< wgmma: layout_tile_row_bytes of the place
 } DotFactor;
 
 typedef struct DotPlan {
     DotFactor factor[2];
     uint32_t bytes;                 ///< shared memory needed
+    uint32_t alignment;             ///< of the scratch
 } DotPlan;
 
 /// For a DOT whose operands have layouts or are tiles; attr.dot.mma counts.
 const DotPlan *layout_plan_dot(LayoutTable *t, const IrFunc *fn, const IrOp *dot);
-/// Whether the DOT can read factor `which` from a tile that is fast along the factor's inner axis
-/// (K), or along its outer one. Else the tile has to be read into registers (CONVERT).
-bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast);
+/// Whether the DOT, run by that many warps, can read factor `which` from a tile that is fast along the
+/// factor's inner axis (K), or along its outer one. Else the tile has to be read into registers (CONVERT).
+bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast, unsigned num_warps);
 /// The factor's element with inner coordinate 0 that an element of the sum is made of: linear.
 uint32_t layout_dot_element(const DotPlan *plan, unsigned which, uint32_t sum_element);
 /// Its place in shared memory, counted in elements: linear.

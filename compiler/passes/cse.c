@@ -48,7 +48,9 @@ static bool same_attr(const IrOp *x, const IrOp *y)
                a->reduce.tie_break_left == b->reduce.tie_break_left;
     case ATTR_NAN: return a->propagate_nan == b->propagate_nan;
     case ATTR_CAST: return a->round_to_zero == b->round_to_zero;
-    case ATTR_DOT: return a->dot.precision == b->dot.precision && a->dot.mma == b->dot.mma;
+    case ATTR_DOT:
+        return a->dot.precision == b->dot.precision && a->dot.mma == b->dot.mma &&
+               a->dot.wgmma == b->dot.wgmma;
     case ATTR_ATOMIC:
     case ATTR_TEXT:
     case ATTR_BARRIER:

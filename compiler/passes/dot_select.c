@@ -1,12 +1,19 @@
-/// dot_select.c - chooses how each matrix product is computed: by matrix instructions or by plain
-/// multiplication.
+/// dot_select.c - chooses how each matrix product is computed: by matrix instructions of a warpgroup
+/// or of a warp, or by plain multiplication.
 ///
 /// Needs the features of the chips. Plain multiplication takes every type and shape; fp32 factors
-/// go to matrix instructions only as tf32.
+/// go to matrix instructions only as tf32. A warpgroup's instructions want 64 rows and at least 8
+/// columns for each warpgroup, and no batch.
+#include "layout/layout.h"
 #include "passes/pass.h"
 #include "target/mma.h"
 
 enum { TILE_ROWS = 16, TILE_COLUMNS = 8 };
+
+typedef struct Select {
+    const PassCtx *cx;
+    const IrFunc *fn;
+} Select;
 
 static const char *factor_name(const IrOp *op, unsigned which)
 {
@@ -15,7 +22,8 @@ static const char *factor_name(const IrOp *op, unsigned which)
 
 static bool select_dot(IrOp *op, void *cx)
 {
-    const PassCtx *pass = cx;
+    const Select *select = cx;
+    const PassCtx *pass = select->cx;
     if (op->code != IR_DOT)
         return true;
     const Type *a = op->args[0]->type, *sum = op->args[2]->type;
@@ -24,14 +32,15 @@ static bool select_dot(IrOp *op, void *cx)
     const bool fits = mma && sum->shape[rank - 2] >= TILE_ROWS &&
                       sum->shape[rank - 1] >= TILE_COLUMNS && a->shape[rank - 1] >= mma->inner;
     const bool as_tf32 = op->attr.dot.precision == PRECISION_TF32;
-    if (pass->plain_dots || !fits || (type_scalar_kind(a) == SCALAR_F32 && !as_tf32))
-        op->attr.dot.mma = 0;
-    else
-        op->attr.dot.mma = mma->inner;
+    const bool plain = pass->dots == DOT_FMA || !fits || (type_scalar_kind(a) == SCALAR_F32 && !as_tf32);
+    op->attr.dot.mma = plain ? 0 : mma->inner;
+    op->attr.dot.wgmma = !plain && pass->dots != DOT_MMA && (pass->features & TARGET_WGMMA) != 0 &&
+                         layout_dot_fits_wgmma(sum, select->fn->num_warps);
     return true;
 }
 
 bool pass_dot_select(PassCtx *cx, IrFunc *fn)
 {
-    return ir_walk(fn, select_dot, cx);
+    Select select = { cx, fn };
+    return ir_walk(fn, select_dot, &select);
 }

@@ -8,6 +8,9 @@
 
 typedef enum { PASS_TILE, PASS_LAYOUT, PASS_MEMORY, PASS_LEVEL_COUNT } PassLevel;
 
+/// The best way to compute matrix products that may be taken; where it cannot be, the next best is.
+typedef enum { DOT_BEST, DOT_FMA, DOT_MMA, DOT_WGMMA } DotChoice;
+
 struct LayoutTable;
 struct Target;
 
@@ -17,7 +20,7 @@ typedef struct PassCtx {
     struct LayoutTable *layouts;  ///< NULL: only TILE passes run
     const struct Target *target;  ///< NULL: only TILE passes run
     uint32_t features;  ///< TARGET_... bits of every chip that the function is compiled for
-    bool plain_dots;    ///< no matrix instructions
+    DotChoice dots;
     bool verify_each;   ///< ir_verify after every pass
     /// Called after every pass when not NULL. `ordinal` is 1 for the first row of that name.
     void (*dump_after)(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn);

@@ -35,9 +35,9 @@ typedef struct Plan {
     bool ok;
 } Plan;
 
-static uint32_t round_up(uint32_t bytes)
+static uint32_t align(uint32_t bytes, uint32_t to)
 {
-    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return (bytes + to - 1) / to * to;
 }
 
 static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
@@ -51,7 +51,7 @@ static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
     const uint32_t values = plan->scratch_elems * bytes;
     if (kind != REDUCE_ARGMAX && kind != REDUCE_ARGMIN)
         return values;
-    return round_up(values) + plan->scratch_elems * (uint32_t)sizeof(int32_t);
+    return align(values, ALIGNMENT) + plan->scratch_elems * (uint32_t)sizeof(int32_t);
 }
 
 static uint32_t convert_bytes(const Plan *p, const IrOp *op)
@@ -81,6 +81,12 @@ static uint32_t shared_result_bytes(const Plan *p, const IrOp *op)
 static bool looks_again(const IrOp *op)
 {
     return op->attr.mem.is_volatile || op->attr.mem.cache == CACHE_CV;
+}
+
+/// Of the scratch.
+static uint32_t alignment(const Plan *p, const IrOp *op)
+{
+    return op->code == IR_DOT ? layout_plan_dot(p->cx->layouts, p->fn, op)->alignment : ALIGNMENT;
 }
 
 static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
@@ -144,22 +150,23 @@ static void place_rings(Plan *p)
     for (uint32_t i = 0; i < fn->ring_count; i++) {
         IrRing *ring = &fn->rings[i];
         ring->bytes = layout_tile_bytes(ring->block, ring->fast);
-        ring->smem = (fn->smem_reserved + RING_ALIGNMENT - 1) / RING_ALIGNMENT * RING_ALIGNMENT;
+        ring->smem = align(fn->smem_reserved, RING_ALIGNMENT);
         fn->smem_reserved = ring->smem + ring->stages * ring->bytes;
     }
-    fn->smem_reserved = round_up(fn->smem_reserved);
+    fn->smem_reserved = align(fn->smem_reserved, ALIGNMENT);
     take_up_to(p, fn->smem_reserved, fn->span);
 }
 
 static void place(Plan *p, IrOp *op, uint32_t bytes)
 {
-    uint32_t at = p->fn->smem_reserved;
+    const uint32_t to = alignment(p, op);
+    uint32_t at = align(p->fn->smem_reserved, to);
     if (p->alone && bytes <= SMALL_BYTES / 2) {
-        op->smem_turn = round_up(bytes);
+        op->smem_turn = align(bytes, to);
         bytes += op->smem_turn;
     }
     for (const IrOp *other; (other = touched(p, at, bytes)) != NULL;)
-        at = round_up((uint32_t)other->smem + other->smem_bytes);
+        at = align((uint32_t)other->smem + other->smem_bytes, to);
     op->smem = (int32_t)at;
     op->smem_bytes = bytes;
     p->last = op;

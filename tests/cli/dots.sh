@@ -8,7 +8,7 @@ best for sm_75      | 0 | --arch=sm_75 -S -o - dots.newt       | out nt_mma_m16n
 what all chips have | 0 | --arch=sm_90a,sm_75 -S -o - dots.newt | out nt_mma_m16n8k8_f32_f16_f16
 plain               | 0 | --arch=sm_80 --dot=fma -S -o - dots.newt | out nt_mad
 as by default       | 0 | --arch=sm_80 --dot=mma -S -o - dots.newt | out nt_mma_m16n8k16_f32_f16_f16
-neither             | 2 | --dot=wmma dots.newt                 | err 'wmma' does not fit option '--dot': expected mma or fma
+neither             | 2 | --dot=wmma dots.newt                 | err 'wmma' does not fit option '--dot': expected fma, mma or wgmma
 TABLE
 
 fresh

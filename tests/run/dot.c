@@ -1,6 +1,6 @@
 // Matrix products against sums in long double: types, shapes, orders of operands, accumulators,
 // batches.
-#include "number.h"
+#include "product.h"
 
 typedef NewtStatus Mm(NewtDevice *device, const void *a, const void *b, void *c, int32_t m,
                       int32_t n, int32_t k, int32_t a_row, int32_t a_col, int32_t b_row,
@@ -47,70 +47,6 @@ FIXED(batch_f16)
 FIXED(batch_f32)
 FIXED(batch_bf16)
 
-/// A product of `m` by `k` and `k` by `n` numbers; element (i, j) of a factor is at i * row + j *
-/// col.
-typedef struct Product {
-    NewtType a, b, c;
-    bool tf32;
-    int32_t m, n, k, a_row, a_col, b_row, b_col;
-} Product;
-
-static Num tf32(Num v)
-{
-    int exponent;
-    frexpl(v, &exponent);
-    const Num unit = ldexpl(1, (exponent < -125 ? -125 : exponent) - 11);
-    return roundl(v / unit) * unit;
-}
-
-static Num factor(const Product *p, NewtType t, const void *at, size_t i)
-{
-    return p->tf32 ? tf32(num_get(t, at, i)) : num_get(t, at, i);
-}
-
-/// Element (m, n) with what may be added to it, and how far a sum in the result's type may be from
-/// it.
-static Num expected(const Product *p, const void *a, const void *b, int32_t m, int32_t n, Num first,
-                    Num *slack)
-{
-    Num sum = first, size = fabsl(first);
-    for (int32_t k = 0; k < p->k; k++) {
-        const Num x = factor(p, p->a, a, (size_t)(m * p->a_row + k * p->a_col));
-        const Num y = factor(p, p->b, b, (size_t)(k * p->b_row + n * p->b_col));
-        sum += x * y;
-        size += fabsl(x * y);
-    }
-    // Tensor cores cut what they add off: a bit more than half a unit in each step.
-    *slack =
-        num_is_float(p->c) ? (Num)(p->k + 2) * size * (p->c == NEWT_F64 ? 0x1p-53L : 0x1p-23L) : 0;
-    return sum;
-}
-
-static void fill(RunCx *cx, NewtType t, void *at, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (num_is_float(t))
-            num_put(t, at, i, (Num)run_uniform(cx));
-        else
-            num_put_int(t, at, i, run_random(cx));
-    }
-}
-
-static void check(const Product *p, const void *a, const void *b, const void *c, size_t c_at,
-                  const char *what)
-{
-    Num slack;
-    for (int32_t m = 0; m < p->m; m++)
-        for (int32_t n = 0; n < p->n; n++) {
-            const Num want = expected(p, a, b, m, n, 0, &slack);
-            const Num got = num_get(p->c, c, c_at + (size_t)(m * p->n + n));
-            if (!(fabsl(got - want) <= slack))
-                fail_msg(
-                    "%s: element (%d, %d) of %d x %d x %d is %.10Lg, should be %.10Lg within %.2Lg",
-                    what, m, n, p->m, p->n, p->k, got, want, slack);
-        }
-}
-
 /// One product of random sizes, each factor's axes in a random order.
 static void run_mm(RunCx *cx, Product p, Mm *launch, int32_t most, const char *what)
 {
@@ -128,13 +64,13 @@ static void run_mm(RunCx *cx, Product p, Mm *launch, int32_t most, const char *w
     const size_t c_bytes = num_size(p.c) * (size_t)(p.m * p.n);
     void *a = run_temp(cx, a_count * num_size(p.a)), *b = run_temp(cx, b_count * num_size(p.b));
     void *c = run_temp(cx, c_bytes), *dc = RUN_OUT(cx, c_bytes);
-    fill(cx, p.a, a, a_count);
-    fill(cx, p.b, b, b_count);
+    product_fill(cx, p.a, a, a_count);
+    product_fill(cx, p.b, b, b_count);
     RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(p.a), 0),
                   run_buffer(cx, b, b_count * num_size(p.b), 0), dc, p.m, p.n, p.k, p.a_row,
                   p.a_col, p.b_row, p.b_col));
     run_get(cx, dc, c);
-    check(&p, a, b, c, 0, what);
+    product_check(&p, a, b, c, 0, what);
 }
 
 enum { ROUNDS = 3 };
@@ -291,13 +227,13 @@ static void run_batch(RunCx *cx, NewtType t, int32_t g, int32_t m, int32_t n, Fi
     float *c = run_temp(cx, c_count * sizeof *c);
     const Product p = { t, t, NEWT_F32, false, m, n, 32, 32, 1, n, 1 };
     void *dc = RUN_OUT(cx, c_count * sizeof *c);
-    fill(cx, t, a, a_count);
-    fill(cx, t, b, b_count);
+    product_fill(cx, t, a, a_count);
+    product_fill(cx, t, b, b_count);
     RUN_OK(launch(cx->device, run_buffer(cx, a, a_count * num_size(t), 0),
                   run_buffer(cx, b, b_count * num_size(t), 0), dc));
     run_get(cx, dc, c);
     for (int32_t i = 0; i < g; i++)
-        check(&p, a + (size_t)(i * m * 32) * num_size(t), b + (size_t)(i * n * 32) * num_size(t), c,
+        product_check(&p, a + (size_t)(i * m * 32) * num_size(t), b + (size_t)(i * n * 32) * num_size(t), c,
               (size_t)(i * m * n), "batch");
 }
 
@@ -316,9 +252,9 @@ static void epilogues(RunCx *cx)
     const Product p = { NEWT_F16, NEWT_F16, NEWT_F32, false, 64, 32, 64, 64, 1, 32, 1 };
     void *dc = RUN_OUT(cx, sizeof c), *drows = RUN_OUT(cx, sizeof rows),
          *dcolumns = RUN_OUT(cx, sizeof columns);
-    fill(cx, NEWT_F16, a, 64 * 64);
-    fill(cx, NEWT_F16, b, 64 * 32);
-    fill(cx, NEWT_F32, bias, 32);
+    product_fill(cx, NEWT_F16, a, 64 * 64);
+    product_fill(cx, NEWT_F16, b, 64 * 32);
+    product_fill(cx, NEWT_F32, bias, 32);
     RUN_OK(K(epilogue)(cx->device, NULL, RUN_IN(cx, a), RUN_IN(cx, b), RUN_IN(cx, bias), dc, drows,
                        dcolumns));
     run_get(cx, dc, c);
@@ -327,7 +263,7 @@ static void epilogues(RunCx *cx)
     for (int32_t m = 0; m < 64; m++) {
         Num sum = 0, slack, all = 0;
         for (int32_t n = 0; n < 32; n++) {
-            Num z = expected(&p, a, b, m, n, bias[n], &slack);
+            Num z = product_element(&p, a, b, m, n, bias[n], &slack);
             z = z > 0 ? z : z / 2;
             all += slack + fabsl(z) * 0x1p-20L;
             sum += z;
@@ -382,7 +318,7 @@ static void half_sums(RunCx *cx)
     run_get(cx, dc, c);
     for (int i = 0; i < 256; i++)
         assert_true(num_get(NEWT_F16, c, (size_t)i) ==
-                    2 * expected(&p, a, b, i / 16, i % 16, 0, &slack));
+                    2 * product_element(&p, a, b, i / 16, i % 16, 0, &slack));
 }
 
 RUN_TESTS = { { "types", types },

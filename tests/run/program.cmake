@@ -41,7 +41,8 @@ function(newt_run_program program)
   endforeach()
   file(CONFIGURE OUTPUT "${work}/run_table.def" CONTENT "${table}" @ONLY)
 
-  add_executable(${program} ${NEWT_RUN_DIR}/run.c ${NEWT_RUN_DIR}/number.c ${arg_SOURCES} ${objects})
+  add_executable(${program} ${NEWT_RUN_DIR}/run.c ${NEWT_RUN_DIR}/number.c ${NEWT_RUN_DIR}/product.c
+                 ${arg_SOURCES} ${objects})
   target_include_directories(${program} PRIVATE "${work}" ${NEWT_RUN_DIR})
   target_link_libraries(${program} PRIVATE newt PkgConfig::CMOCKA newt_warnings m)
   target_compile_definitions(${program} PRIVATE _POSIX_C_SOURCE=200809L)

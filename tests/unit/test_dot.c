@@ -237,7 +237,7 @@ static void selection(void **state)
         IrFunc *fn = ir_func_new(&cx.arena, cx.types, &cx.syms, sym_of(&cx.syms, "g"));
         PassCtx pass = { .arena = &cx.arena,
                          .features = target_find("sm_80")->features,
-                         .plain_dots = cases[i].plain };
+                         .dots = cases[i].plain ? DOT_FMA : DOT_BEST };
         dot->attr.dot.precision = cases[i].precision;
         fn->body = dot->block;
         assert_true(pass_run_named(&pass, fn, "dot_select"));

@@ -29,7 +29,7 @@ typedef struct EmitCase {
     DiagSink diags;
     LayoutTable *layouts;
     const Target *target;  // of the passes
-    bool plain_dots;       // fibers have no matrix instructions
+    DotChoice dots;        // fibers have no matrix instructions
 } EmitCase;
 
 static void emit_case_init(EmitCase *c)
@@ -74,7 +74,7 @@ static const char *emit_text(EmitCase *c, const char *name, const char *source, 
                        .diags = &c->diags,
                        .layouts = c->layouts,
                        .target = c->target,
-                       .plain_dots = c->plain_dots,
+                       .dots = c->dots,
                        .verify_each = true };
     const CudaEmitOptions options = {
         .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines
@@ -140,7 +140,7 @@ static void kernels_compute_what_they_should(void **state)
     SimtCase simt;
     Buf all = { 0 };
     emit_case_init(&c);
-    c.plain_dots = true;
+    c.dots = DOT_FMA;
     simt_case_open(&simt);
     for (size_t k = 0; k < KERNEL_COUNT; k++)
         for (size_t w = 0; w < 3; w++)

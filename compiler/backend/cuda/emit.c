@@ -97,6 +97,9 @@ static void print_head(const Emit *e, Buf *out)
 
 static void print_prelude(const Emit *e, Buf *out)
 {
+    for (unsigned n = 8; n <= 256; n *= 2)
+        if (e->wgmma_columns & n)
+            buf_printf(out, "#ifndef NT_WGMMA_N%u\n#define NT_WGMMA_N%u\n#endif\n", n, n);
     for (size_t i = 0; i < sizeof cuda_headers / sizeof *cuda_headers; i++)
         if (e->needs >> i & 1)
             buf_printf(out, "#include \"newt/%s.cuh\"\n", cuda_headers[i]);
@@ -129,7 +132,7 @@ static void print_shared(Emit *e, Buf *out)
     uint32_t image;
     if (e->fn->smem_bytes)
         buf_printf(out, "    extern __shared__ __align__(%d) unsigned char nt_smem[];\n",
-                   e->fn->ring_count ? 1024 : 16);
+                   e->fn->ring_count || e->wgmma_columns ? 1024 : 16);
     if (e->wants_tid)
         buf_puts(out, "    const int tid = (int)threadIdx.x;\n");
     for (uint32_t i = 0; i < e->turns.len; i++)

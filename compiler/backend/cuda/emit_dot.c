@@ -263,6 +263,26 @@ static void emit_copy(Emit *e, const EmitDot *d, const char *name, bool out)
     cuda_loop_end(e, d->slots, 1);
 }
 
+/// The multiplication, its sum in an array of what it is summed in.
+static void emit_product(Emit *e, EmitDot *d, const char *name)
+{
+    const bool in_place = d->op->attr.dot.wgmma &&
+                          strcmp(d->sum_type, cuda_ctype(e, d->op->results[0]->type)) == 0;
+    d->sum = in_place ? name : cuda_name(e, "sum");
+    if (!in_place)
+        cuda_line(e, "%s %s[%u];", d->sum_type, d->sum, d->slots);
+    if (!cuda_dot_starts_anew(d->op))
+        emit_copy(e, d, name, false);
+    if (d->op->attr.dot.wgmma)
+        cuda_dot_wgmma(e, d);
+    else if (d->op->attr.dot.mma)
+        cuda_dot_mma(e, d);
+    else
+        emit_fma(e, d);
+    if (!in_place)
+        emit_copy(e, d, name, true);
+}
+
 bool cuda_emit_dot(Emit *e, const IrOp *op)
 {
     static const char *const hints[] = { "left", "right" };
@@ -274,7 +294,7 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
                   .sum_type = sum_type(result->type) };
     bool stores = false;
     const char *name = cuda_declare(e, result);
-    e->needs |= NEED_SHARED | NEED_CONVERT | NEED_DOT;
+    e->needs |= NEED_SHARED | NEED_CONVERT | NEED_DOT | (op->attr.dot.wgmma ? NEED_TMA : 0);
     cuda_line(e, "{");
     e->body.indent++;
     for (unsigned which = 0; which < 2; which++) {
@@ -290,16 +310,11 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
         emit_store(e, &d, which);
         stores = true;
     }
+    if (stores && op->attr.dot.wgmma)
+        cuda_line(e, "nt_fence_async();");
     if (stores)
         cuda_line(e, "__syncthreads();");
-    d.sum = cuda_name(e, "sum");
-    cuda_line(e, "%s %s[%u];", d.sum_type, d.sum, d.slots);
-    emit_copy(e, &d, name, false);
-    if (op->attr.dot.mma)
-        cuda_dot_mma(e, &d);
-    else
-        emit_fma(e, &d);
-    emit_copy(e, &d, name, true);
+    emit_product(e, &d, name);
     e->body.indent--;
     cuda_line(e, "}");
     return true;

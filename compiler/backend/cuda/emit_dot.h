@@ -1,7 +1,7 @@
 /// emit_dot.h - what the emitters of matrix products share.
 ///
-/// emit_dot.c brings the factors to shared memory and multiplies plainly; emit_mma.c multiplies by
-/// matrix instructions. Both add to an array `sum` with one element a slot of the sum's layout.
+/// emit_dot.c brings the factors to shared memory and multiplies plainly; emit_mma.c and emit_wgmma.c
+/// multiply by matrix instructions of a warp and of a warpgroup. All add to an array `sum` with one element a slot of the sum's layout.
 #ifndef NEWT_BACKEND_CUDA_EMIT_DOT_H
 #define NEWT_BACKEND_CUDA_EMIT_DOT_H
 #include "backend/cuda/emit_impl.h"
@@ -33,7 +33,10 @@ EmitIndex cuda_dot_join(Emit *e, EmitIndex a, EmitIndex b);
 /// Begins a loop of `var` that unrolls, with a block; gives "0" and only the block for one round.
 const char *cuda_dot_loop(Emit *e, const char *var, unsigned n, unsigned step);
 
-/// Multiplies by matrix instructions (emit_mma.c).
+/// Multiplies by matrix instructions of a warp (emit_mma.c), of a warpgroup (emit_wgmma.c).
 void cuda_dot_mma(Emit *e, const EmitDot *d);
+void cuda_dot_wgmma(Emit *e, const EmitDot *d);
+/// True when the operation itself makes its sum begin at zero: `sum` need not hold anything.
+bool cuda_dot_starts_anew(const IrOp *op);
 
 #endif

@@ -74,6 +74,7 @@ typedef struct Emit {
     VEC(EmitLayout) layouts;
     VEC(const char *) access;  // lines that define access functions
     uint32_t needs;            // EmitNeed bits
+    uint32_t wgmma_columns;    // widths of wgmma: powers of two
     bool wants_tid;
     VEC(EmitTurn) turns;
     unsigned roll_from;  // loops of so many slots stay loops

@@ -6,13 +6,13 @@
 // neighbours. Registers of the sum are in the order of PTX's manual (wgmma, "Accumulator D"): N / 2 a thread, fp16 sums
 // in N / 4 words. They, and A's, are the instruction's until nt_wgmma_wait: pass them through nt_wgmma_keep then.
 //
-// A text defines NT_WGMMA_N<N> for the widths it needs, before this file is included. The emulator of the tests has a
+// A text defines NT_WGMMA_N<N> for the widths it needs, before this file is included; it may be included again for more. The emulator of the tests has a
 // file of this name of its own.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #ifndef NT_WGMMA_CUH
 #define NT_WGMMA_CUH
 #include "newt/base.cuh"
 
-#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 // Before the first wgmma, and wherever registers that one reads or adds to were written by other instructions.
 NT_DEV void nt_wgmma_fence()
 {
@@ -130,38 +130,47 @@ NT_DEV unsigned long long nt_wgmma_desc(const void *at, unsigned leading, unsign
 #define NT_WGMMA_HALF(N, R, ...) \
     NT_WGMMA_SS_16(nt_wgmma_m64n##N##k16_f16_f16_f16, "m64n" #N "k16.f16.f16.f16", unsigned, "r", R, __VA_ARGS__)
 
-#ifdef NT_WGMMA_N8
+#endif
+
+// Each width once, however often the file is included.
+#if defined(NT_WGMMA_N8) && !defined(NT_HAS_WGMMA_N8)
+#define NT_HAS_WGMMA_N8
 NT_WGMMA_ALL(8, 4, "%4", "%5", "%6", "%7", "%8", "%9", "%10")
 NT_WGMMA_HALF(8, 2, "%2", "%3", "%4", "%5", "%6", "%7", "%8")
 #endif
-#ifdef NT_WGMMA_N16
+#if defined(NT_WGMMA_N16) && !defined(NT_HAS_WGMMA_N16)
+#define NT_HAS_WGMMA_N16
 NT_WGMMA_ALL(16, 8, "%8", "%9", "%10", "%11", "%12", "%13", "%14")
 NT_WGMMA_HALF(16, 4, "%4", "%5", "%6", "%7", "%8", "%9", "%10")
 #endif
-#ifdef NT_WGMMA_N32
+#if defined(NT_WGMMA_N32) && !defined(NT_HAS_WGMMA_N32)
+#define NT_HAS_WGMMA_N32
 NT_WGMMA_ALL(32, 16, "%16", "%17", "%18", "%19", "%20", "%21", "%22")
 NT_WGMMA_HALF(32, 8, "%8", "%9", "%10", "%11", "%12", "%13", "%14")
 #endif
-#ifdef NT_WGMMA_N64
+#if defined(NT_WGMMA_N64) && !defined(NT_HAS_WGMMA_N64)
+#define NT_HAS_WGMMA_N64
 NT_WGMMA_ALL(64, 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38")
 NT_WGMMA_HALF(64, 16, "%16", "%17", "%18", "%19", "%20", "%21", "%22")
 #endif
-#ifdef NT_WGMMA_N96
+#if defined(NT_WGMMA_N96) && !defined(NT_HAS_WGMMA_N96)
+#define NT_HAS_WGMMA_N96
 NT_WGMMA_ALL(96, 48, "%48", "%49", "%50", "%51", "%52", "%53", "%54")
 NT_WGMMA_HALF(96, 24, "%24", "%25", "%26", "%27", "%28", "%29", "%30")
 #endif
-#ifdef NT_WGMMA_N128
+#if defined(NT_WGMMA_N128) && !defined(NT_HAS_WGMMA_N128)
+#define NT_HAS_WGMMA_N128
 NT_WGMMA_ALL(128, 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70")
 NT_WGMMA_HALF(128, 32, "%32", "%33", "%34", "%35", "%36", "%37", "%38")
 #endif
-#ifdef NT_WGMMA_N192
+#if defined(NT_WGMMA_N192) && !defined(NT_HAS_WGMMA_N192)
+#define NT_HAS_WGMMA_N192
 NT_WGMMA_ALL(192, 96, "%96", "%97", "%98", "%99", "%100", "%101", "%102")
 NT_WGMMA_HALF(192, 48, "%48", "%49", "%50", "%51", "%52", "%53", "%54")
 #endif
-#ifdef NT_WGMMA_N256
+#if defined(NT_WGMMA_N256) && !defined(NT_HAS_WGMMA_N256)
+#define NT_HAS_WGMMA_N256
 NT_WGMMA_ALL(256, 128, "%128", "%129", "%130", "%131", "%132", "%133", "%134")
 NT_WGMMA_HALF(256, 64, "%64", "%65", "%66", "%67", "%68", "%69", "%70")
 #endif
-#endif
-
 #endif

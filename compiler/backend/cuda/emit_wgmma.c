@@ -1,0 +1,140 @@
+/// emit_wgmma.c - matrix products by a warpgroup's matrix instructions, which read their factors from
+/// shared memory through descriptors.
+///
+/// A factor has one descriptor, of the warpgroup's first block at the first step along K; those of
+/// other blocks and steps are that far away in units of 16 bytes, which is a linear map of their
+/// numbers. What threads wrote to scratch must reach the asynchronous proxy: a fence before the
+/// barrier. A sum that begins at zero is not cleared: its first step takes nothing over.
+#include "backend/cuda/emit_dot.h"
+#include "target/mma.h"
+
+#include <string.h>
+
+enum {
+    UNIT_BYTES = 16,           // of what a descriptor counts in
+    STEP_BYTES = 32,           // of one instruction along K
+    GROUP_BITS = 7,            // thread bits within a warpgroup
+    SWIZZLE_ROWS = 8,          // after which a swizzle repeats
+    CORE_BYTES = 8 * 16,       // of a matrix of 8 rows of 16 bytes
+};
+
+/// One factor as descriptors see it.
+typedef struct Described {
+    const DotFactor *factor;
+    const char *name;  // of the first descriptor
+    unsigned bytes;    // of an element
+    bool outer_fast;   // "transposed"
+} Described;
+
+static unsigned log2_of(unsigned n)
+{
+    unsigned bits = 0;
+    while (n >> bits > 1)
+        bits++;
+    return bits;
+}
+
+/// How many units the bits of `var` move the beginning: basis[k] are factor elements.
+static EmitIndex units(Emit *e, const Described *x, const char *var, const uint32_t *basis,
+                       unsigned count)
+{
+    uint32_t moved[LAYOUT_MAX_BITS];
+    EmitIndex out = { "0", 0 };
+    for (unsigned k = 0; k < count; k++)
+        moved[k] = layout_dot_index(x->factor, basis[k]) * x->bytes / UNIT_BYTES;
+    if (strcmp(var, "0") != 0)
+        out.text = cuda_linear(e, var, moved, count, &out.image);
+    return out;
+}
+
+/// Declares the descriptor of the warpgroup's first block.
+static void emit_descriptor(Emit *e, const EmitDot *d, unsigned which, Described *x)
+{
+    static const char *const hints[] = { "left_at", "right_at" };
+    static const unsigned swizzles[] = { [4] = 0, [5] = 3, [6] = 2, [7] = 1 };  // by log2 of a row
+    const DotFactor *f = &d->plan->factor[which];
+    const Layout *l = d->layout;
+    uint32_t basis[LAYOUT_MAX_BITS] = { 0 };
+    *x = (Described){ .factor = f, .bytes = type_elem_bytes(d->op->args[which]->type) };
+    x->outer_fast = !f->inner_fast;
+    for (unsigned k = GROUP_BITS; k < LAYOUT_LANE_BITS + (unsigned)l->warp_bits; k++)
+        basis[k] = layout_dot_element(d->plan, which, l->basis[l->reg_bits + k]);
+    const EmitIndex group =
+        cuda_dot_index(e, f, cuda_tid(e), basis, LAYOUT_LANE_BITS + l->warp_bits);
+    const char *at = strcmp(group.text, "0") == 0
+                         ? d->tile[which]
+                         : cuda_text(e, "%s + %s", d->tile[which], group.text);
+    // Along K the hardware knows the distance of 16-byte pieces itself; else "leading" is from chunk
+    // to chunk, but from 8 rows to the next where rows have no swizzle.
+    unsigned leading = UNIT_BYTES, stride = SWIZZLE_ROWS * f->row_bytes;
+    if (x->outer_fast)
+        leading = f->row_bytes > UNIT_BYTES ? f->row_bytes << f->inner_bits : CORE_BYTES;
+    x->name = cuda_name(e, hints[which]);
+    cuda_line(e, "const unsigned long long %s = nt_wgmma_desc(%s, %u, %u, %u);", x->name, at, leading,
+              stride, swizzles[log2_of(f->row_bytes)]);
+}
+
+/// The descriptor for block `t` at step `k`.
+static const char *descriptor(Emit *e, const EmitDot *d, unsigned which, const Described *x,
+                              unsigned block_bits, const char *t, const char *k)
+{
+    const DotFactor *f = x->factor;
+    uint32_t blocks[LAYOUT_MAX_BITS], steps[LAYOUT_MAX_BITS];
+    const unsigned first = log2_of(STEP_BYTES / x->bytes);
+    for (unsigned i = block_bits; i < d->layout->reg_bits; i++)
+        blocks[i - block_bits] = layout_dot_element(d->plan, which, d->layout->basis[i]);
+    for (unsigned i = first; i < f->inner_bits; i++)
+        steps[i - first] = UINT32_C(1) << (f->inner_low + i);
+    const EmitIndex to = cuda_dot_join(e, units(e, x, t, blocks, d->layout->reg_bits - block_bits),
+                                       units(e, x, k, steps, f->inner_bits - first));
+    return strcmp(to.text, "0") == 0 ? x->name : cuda_text(e, "%s + (%s)", x->name, to.text);
+}
+
+static bool is_zero(const IrValue *v)
+{
+    const IrConst *c = &v->def->attr.konst;
+    return v->def->code == IR_CONST && (c->is_float ? c->f == 0 : c->i == 0);
+}
+
+bool cuda_dot_starts_anew(const IrOp *op)
+{
+    return op->attr.dot.wgmma && op->args[2]->def != NULL && is_zero(op->args[2]);
+}
+
+static const char *factor_name(const EmitDot *d, unsigned which)
+{
+    return scalar_info[type_scalar_kind(d->op->args[which]->type)].ir;
+}
+
+void cuda_dot_wgmma(Emit *e, const EmitDot *d)
+{
+    Described x[2];
+    const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
+    const unsigned columns = layout_dot_wgmma_columns(d->op->results[0]->type, e->fn->num_warps);
+    const unsigned block_bits = log2_of(columns / 2);
+    e->needs |= NEED_WGMMA;
+    e->wgmma_columns |= columns;
+    for (unsigned which = 0; which < 2; which++)
+        emit_descriptor(e, d, which, &x[which]);
+    const char *majors =
+        x[0].bytes == 2 ? cuda_text(e, "<%d, %d>", x[0].outer_fast, x[1].outer_fast) : "";
+    if (!cuda_dot_starts_anew(d->op))  // whatever made the sum stays in front of the fence
+        cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
+    cuda_line(e, "nt_wgmma_fence();");
+    const char *k = cuda_dot_loop(
+        e, "k", x[0].bytes << x[0].factor->inner_bits >> log2_of(STEP_BYTES), 1);
+    const char *t = cuda_dot_loop(e, "t", d->slots >> block_bits, 1);
+    const char *sum =
+        strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * %u", d->sum, t, columns / 2);
+    const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
+                       : strcmp(k, "0") == 0        ? "0"
+                                                    : "k > 0";
+    cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'), majors, sum,
+              descriptor(e, d, 0, &x[0], block_bits, t, k),
+              descriptor(e, d, 1, &x[1], block_bits, t, k), adds);
+    cuda_block_end(e);
+    cuda_block_end(e);
+    cuda_line(e, "nt_wgmma_commit();");
+    cuda_line(e, "nt_wgmma_wait<0>();");
+    cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
+}

@@ -1,0 +1,57 @@
+// product.c - see product.h.
+#include "product.h"
+
+static Num tf32(Num v)
+{
+    int exponent;
+    frexpl(v, &exponent);
+    const Num unit = ldexpl(1, (exponent < -125 ? -125 : exponent) - 11);
+    return roundl(v / unit) * unit;
+}
+
+static Num factor(const Product *p, NewtType t, const void *at, size_t i)
+{
+    return p->tf32 ? tf32(num_get(t, at, i)) : num_get(t, at, i);
+}
+
+Num product_element(const Product *p, const void *a, const void *b, int32_t m, int32_t n, Num first,
+                    Num *slack)
+{
+    Num sum = first, size = fabsl(first);
+    for (int32_t k = 0; k < p->k; k++) {
+        const Num x = factor(p, p->a, a, (size_t)(m * p->a_row + k * p->a_col));
+        const Num y = factor(p, p->b, b, (size_t)(k * p->b_row + n * p->b_col));
+        sum += x * y;
+        size += fabsl(x * y);
+    }
+    // Tensor cores cut what they add off: a bit more than half a unit in each step.
+    *slack =
+        num_is_float(p->c) ? (Num)(p->k + 2) * size * (p->c == NEWT_F64 ? 0x1p-53L : 0x1p-23L) : 0;
+    return sum;
+}
+
+void product_fill(RunCx *cx, NewtType t, void *at, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (num_is_float(t))
+            num_put(t, at, i, (Num)run_uniform(cx));
+        else
+            num_put_int(t, at, i, run_random(cx));
+    }
+}
+
+void product_check(const Product *p, const void *a, const void *b, const void *c, size_t c_at,
+                  const char *what)
+{
+    Num slack;
+    for (int32_t m = 0; m < p->m; m++)
+        for (int32_t n = 0; n < p->n; n++) {
+            const Num want = product_element(p, a, b, m, n, 0, &slack);
+            const Num got = num_get(p->c, c, c_at + (size_t)(m * p->n + n));
+            if (!(fabsl(got - want) <= slack))
+                fail_msg(
+                    "%s: element (%d, %d) of %d x %d x %d is %.10Lg, should be %.10Lg within %.2Lg",
+                    what, m, n, p->m, p->n, p->k, got, want, slack);
+        }
+}
+
