@@ -78,6 +78,50 @@ static void accumulators_follow_the_manual(void **state)
     arena_free(&cx.arena);
 }
 
+/// Accumulator D of wgmma.m64nNk16: warp w of the warpgroup has rows 16 w + lane / 4 and 8 more, columns
+/// 8 (i / 4) + 2 (lane % 4) and the next, in register i in order; blocks of 64 rows and up to 256 columns.
+static void warpgroups_follow_the_manual(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t rows, columns;
+        unsigned warps, wide;  // wide: columns of one instruction; 0: none
+    } cases[] = {
+        { 64, 64, 4, 64 },   { 128, 256, 8, 256 }, { 128, 256, 4, 256 }, { 64, 256, 8, 128 },
+        { 64, 8, 4, 8 },     { 64, 16, 8, 8 },     { 256, 128, 8, 128 }, { 64, 512, 4, 256 },
+        { 128, 64, 16, 32 }, { 64, 8, 8, 0 },      { 32, 64, 4, 0 },     { 64, 64, 2, 0 },
+        { 256, 256, 4, 0 },
+    };
+    Cx cx;
+    begin(&cx);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Type *sum = block(&cx, SCALAR_F32, 1, cases[i].rows, cases[i].columns);
+        const unsigned warps = cases[i].warps, wide = cases[i].wide;
+        unsigned warp_bits = 0;
+        while (1u << warp_bits < warps)
+            warp_bits++;
+        assert_int_equal(layout_dot_wgmma_columns(sum, warps), wide);
+        assert_int_equal(layout_dot_fits_wgmma(sum, warps), wide != 0);
+        if (wide == 0)
+            continue;
+        const Layout *l = layout_dot_wgmma(cx.layouts, sum, warp_bits);
+        const uint32_t columns = (uint32_t)cases[i].columns;
+        check_whole(l);
+        for (uint32_t thread = 0; thread < layout_threads(l); thread++)
+            for (uint32_t reg = 0; reg < layout_regs(l); reg++) {
+                const uint32_t e = layout_element(l, reg, thread), lane = thread % 32, r = reg % (wide / 2);
+                assert_int_equal(e % columns % wide, r / 4 * 8 + lane % 4 * 2 + r % 2);
+                assert_int_equal(e / columns % 64, thread / 32 % 4 * 16 + lane / 4 + r / 2 % 2 * 8);
+                // the block is the same for all threads of the warpgroup and registers of one instruction
+                const uint32_t first = layout_element(l, reg - r, thread / 128 * 128);
+                assert_int_equal(e % columns / wide, first % columns / wide);
+                assert_int_equal(e / columns / 64, first / columns / 64);
+            }
+    }
+    assert_false(layout_dot_fits_wgmma(block(&cx, SCALAR_F32, 2, 64, 64), 4));
+    arena_free(&cx.arena);
+}
+
 static void plain_sums_are_whole(void **state)
 {
     (void)state;
@@ -117,6 +161,35 @@ static IrOp *make_dot(Cx *cx, ScalarKind kind, int32_t rows, int32_t inner, int3
     IrOp *op = ir_op1(&b, IR_DOT, args[2]->type, 3, args)->def;
     op->attr.dot.mma = (uint8_t)mma;
     return op;
+}
+
+/// K-major factors any type may have, others 16-bit types, if an instruction takes whole rows of a chunk.
+static void tiles_that_products_take(void **state)
+{
+    (void)state;
+    static const struct {
+        ScalarKind kind;
+        int32_t columns;
+        unsigned mma, warps, which;
+        bool wgmma, inner_fast, wanted;
+    } cases[] = {
+        { SCALAR_F16, 64, 16, 4, 0, true, false, true },   { SCALAR_F16, 64, 16, 4, 1, true, false, true },
+        { SCALAR_F16, 64, 16, 8, 1, true, false, false },  { SCALAR_F16, 64, 16, 8, 1, true, true, true },
+        { SCALAR_F16, 128, 16, 8, 1, true, false, true },  { SCALAR_F32, 64, 8, 4, 0, true, false, false },
+        { SCALAR_F32, 64, 8, 4, 0, true, true, true },     { SCALAR_F32, 64, 8, 4, 1, false, false, true },
+        { SCALAR_I8, 64, 32, 4, 1, true, false, false },   { SCALAR_I8, 64, 32, 4, 1, false, false, false },
+        { SCALAR_I8, 64, 32, 4, 1, false, true, true },    { SCALAR_I8, 64, 0, 4, 1, false, false, true },
+    };
+    Cx cx;
+    begin(&cx);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        IrOp *dot = make_dot(&cx, cases[i].kind, 64, 64, cases[i].columns, false, cases[i].mma);
+        dot->attr.dot.wgmma = cases[i].wgmma;
+        assert_int_equal(
+            layout_dot_takes_tile(dot, cases[i].which, cases[i].inner_fast, cases[i].warps),
+            cases[i].wanted);
+    }
+    arena_free(&cx.arena);
 }
 
 /// Each element has a place of its own; groups of slots are neighbours there; eight rows of 16
@@ -219,16 +292,24 @@ static void selection(void **state)
         ScalarKind kind;
         int32_t rows, columns;
         IrPrecision precision;
-        bool plain;
+        DotChoice dots;
+        const char *chip;
         unsigned wanted;
+        bool wgmma;
     } cases[] = {
-        { SCALAR_F16, 16, 8, PRECISION_IEEE, false, 16 },
-        { SCALAR_F16, 8, 16, PRECISION_IEEE, false, 0 },
-        { SCALAR_F16, 16, 4, PRECISION_IEEE, false, 0 },
-        { SCALAR_F16, 64, 64, PRECISION_IEEE, true, 0 },
-        { SCALAR_F32, 64, 64, PRECISION_TF32, false, 8 },
-        { SCALAR_F32, 64, 64, PRECISION_IEEE, false, 0 },
-        { SCALAR_F32, 64, 64, PRECISION_TF32X3, false, 0 },
+        { SCALAR_F16, 16, 8, PRECISION_IEEE, DOT_BEST, "sm_80", 16, false },
+        { SCALAR_F16, 8, 16, PRECISION_IEEE, DOT_BEST, "sm_80", 0, false },
+        { SCALAR_F16, 16, 4, PRECISION_IEEE, DOT_BEST, "sm_80", 0, false },
+        { SCALAR_F16, 64, 64, PRECISION_IEEE, DOT_FMA, "sm_90a", 0, false },
+        { SCALAR_F16, 64, 64, PRECISION_IEEE, DOT_MMA, "sm_90a", 16, false },
+        { SCALAR_F16, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90a", 16, true },
+        { SCALAR_F16, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90", 16, false },
+        { SCALAR_F16, 64, 64, PRECISION_IEEE, DOT_WGMMA, "sm_80", 16, false },
+        { SCALAR_F16, 32, 64, PRECISION_IEEE, DOT_WGMMA, "sm_90a", 16, false },
+        { SCALAR_F32, 64, 64, PRECISION_TF32, DOT_BEST, "sm_80", 8, false },
+        { SCALAR_F32, 64, 64, PRECISION_TF32, DOT_BEST, "sm_90a", 8, true },
+        { SCALAR_F32, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90a", 0, false },
+        { SCALAR_F32, 64, 64, PRECISION_TF32X3, DOT_BEST, "sm_90a", 0, false },
     };
     Cx cx;
     begin(&cx);
@@ -236,12 +317,13 @@ static void selection(void **state)
         IrOp *dot = make_dot(&cx, cases[i].kind, cases[i].rows, 32, cases[i].columns, false, 0);
         IrFunc *fn = ir_func_new(&cx.arena, cx.types, &cx.syms, sym_of(&cx.syms, "g"));
         PassCtx pass = { .arena = &cx.arena,
-                         .features = target_find("sm_80")->features,
-                         .dots = cases[i].plain ? DOT_FMA : DOT_BEST };
+                         .features = target_find(cases[i].chip)->features,
+                         .dots = cases[i].dots };
         dot->attr.dot.precision = cases[i].precision;
         fn->body = dot->block;
         assert_true(pass_run_named(&pass, fn, "dot_select"));
         assert_int_equal(dot->attr.dot.mma, cases[i].wanted);
+        assert_int_equal(dot->attr.dot.wgmma, cases[i].wgmma);
     }
     arena_free(&cx.arena);
 }
@@ -250,6 +332,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accumulators_follow_the_manual),
+        cmocka_unit_test(warpgroups_follow_the_manual),
+        cmocka_unit_test(tiles_that_products_take),
         cmocka_unit_test(plain_sums_are_whole),
         cmocka_unit_test(factors_have_places),
         cmocka_unit_test(elements_of_sums),
