@@ -77,9 +77,12 @@ typedef struct ArtifactImage {
     const char *data;
     size_t size;  ///< PTX: with its final NUL
     char sha256[65];
+    const char *file;  ///< EMBED_FILE: its name, without a folder
 } ArtifactImage;
 
-typedef enum { EMBED_WORDS, EMBED_INCBIN } EmbedMode;
+/// How module.c carries images: as numbers; by the assembler from one side file; not at all, but
+/// libnewt loads them from files.
+typedef enum { EMBED_WORDS, EMBED_INCBIN, EMBED_FILE } EmbedMode;
 
 typedef struct Artifact {
     const char *stem;         ///< "vadd": names of files, include guard

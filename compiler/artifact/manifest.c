@@ -102,10 +102,14 @@ void artifact_write_manifest(const Artifact *art, Buf *out)
     for (uint32_t i = 0; i < art->image_count; i++) {
         const ArtifactImage *image = &art->images[i];
         buf_printf(
-            out,
-            "%s\n    { \"arch\": \"%s\", \"kind\": \"%s\", \"size\": %zu, \"sha256\": \"%s\" }",
+            out, "%s\n    { \"arch\": \"%s\", \"kind\": \"%s\", \"size\": %zu, \"sha256\": \"%s\"",
             i ? "," : "", image->arch, image->kind == IMAGE_PTX ? "ptx" : "cubin", image->size,
             image->sha256);
+        if (image->file) {
+            buf_puts(out, ", \"file\": ");
+            manifest_string(out, image->file);
+        }
+        buf_puts(out, " }");
     }
     buf_printf(out, "%s],\n  \"kernels\": [", art->image_count ? "\n  " : "");
     for (uint32_t i = 0; i < art->kernel_count; i++) {

@@ -23,6 +23,27 @@ static void module_image_words(const ArtifactImage *image, uint32_t index, Buf *
     buf_puts(out, "\n};\n\n");
 }
 
+/// The members of a NewtImage from `data` on.
+static void module_image_place(const Artifact *art, uint32_t i, Buf *out)
+{
+    const ArtifactImage *image = &art->images[i];
+    switch (art->embed) {
+    case EMBED_WORDS: buf_printf(out, "newt_image_%u", i); break;
+    case EMBED_INCBIN:
+        buf_printf(out, "newt_images_%s + %zu", art->source_sha256, artifact_image_offset(art, i));
+        break;
+    case EMBED_FILE: buf_puts(out, "NULL"); break;
+    }
+    buf_printf(out, ", %zu,\n      \"%s\",\n      ", image->size, image->sha256);
+    if (art->embed != EMBED_FILE) {
+        buf_puts(out, "NULL, 0 },\n");
+        return;
+    }
+    size_t bytes = image->size - (image->kind == IMAGE_PTX);
+    buf_c_string(out, image->file, strlen(image->file));
+    buf_printf(out, ", UINT64_C(0x%016" PRIx64 ") },\n", hash_bytes(HASH_SEED, image->data, bytes));
+}
+
 static void module_images(const Artifact *art, Buf *out)
 {
     if (!art->image_count)
@@ -38,7 +59,7 @@ static void module_images(const Artifact *art, Buf *out)
             "__asm__(\".section .rodata\\n.balign 64\\nnewt_images_%s:\\n.incbin \\\"%s\\\"\\n"
             ".previous\\n\");\nextern const unsigned char newt_images_%s[];\n\n",
             art->source_sha256, art->images_name, art->source_sha256);
-    } else {
+    } else if (art->embed == EMBED_WORDS) {
         for (uint32_t i = 0; i < art->image_count; i++)
             module_image_words(&art->images[i], i, out);
     }
@@ -51,12 +72,7 @@ static void module_images(const Artifact *art, Buf *out)
                    : image->set == 'f' ? "NEWT_SET_FAMILY"
                                        : "NEWT_SET_COMMON",
                    image->number);
-        if (art->embed == EMBED_INCBIN)
-            buf_printf(out, "newt_images_%s + %zu", art->source_sha256,
-                       artifact_image_offset(art, i));
-        else
-            buf_printf(out, "newt_image_%u", i);
-        buf_printf(out, ", %zu,\n      \"%s\" },\n", image->size, image->sha256);
+        module_image_place(art, i, out);
     }
     buf_puts(out, "};\n\n");
 }

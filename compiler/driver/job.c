@@ -406,7 +406,7 @@ static void job_image(const Job *job, uint32_t r, ArtifactImage *out)
     const CudaImage *image = &job->images[r];
     const Arch *arch = &job->archs->gpu.at[r % job->archs->gpu.len];
     Sha256 sha;
-    *out = (ArtifactImage){ .kind = arch->ptx ? IMAGE_PTX : IMAGE_CUBIN,
+    *out = (ArtifactImage){ .kind = q->ptx ? IMAGE_PTX : IMAGE_CUBIN,
                             .arch = arch->text,
                             .number = (int)q->target->sm,
                             .set = q->target->suffix,
@@ -491,7 +491,7 @@ static void job_artifact(Job *job, Artifact *art)
                        .cxx_namespace = job->opt->cxx_namespace,
                        .export_macro = job->opt->export_macro,
                        .hidden = job->opt->hidden,
-                       .embed = job->opt->incbin ? EMBED_INCBIN : EMBED_WORDS };
+                       .embed = job->opt->embed };
     Sha256 sha;
     sha256_begin(&sha);
     sha256_add(&sha, job->text, job->text_len);

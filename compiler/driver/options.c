@@ -167,10 +167,12 @@ static bool opt_VISIBILITY(OptCx *cx, void *field, const char *value)
 
 static bool opt_EMBED(OptCx *cx, void *field, const char *value)
 {
-    static const char *const names[] = { "words", "incbin", NULL };
-    int which = 0;
-    bool ok = opt_choice(cx, value, names, &which, "expected words or incbin");
-    *(bool *)field = which == 1;
+    static const char *const names[] = {
+        [EMBED_WORDS] = "words", [EMBED_INCBIN] = "incbin", [EMBED_FILE] = "file", NULL
+    };
+    int which = EMBED_WORDS;
+    bool ok = opt_choice(cx, value, names, &which, "expected words, incbin or file");
+    *(EmbedMode *)field = (EmbedMode)which;
     return ok;
 }
 

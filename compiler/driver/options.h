@@ -1,6 +1,7 @@
 /// options.h - the command line as a struct. See options.def for every option.
 #ifndef NEWT_DRIVER_OPTIONS_H
 #define NEWT_DRIVER_OPTIONS_H
+#include "artifact/artifact.h"
 #include "passes/pass.h"
 
 typedef VEC(const char *) StrList;
@@ -37,7 +38,8 @@ typedef struct Options {
     unsigned emit;         ///< EmitKind bits; 0: c, header, manifest
     const char *ir_after;  ///< the pass of ir-after:PASS
     const char *prefix, *cxx_namespace, *export_macro;
-    bool hidden, incbin;
+    bool hidden;
+    EmbedMode embed;
     StrList archs;  ///< as written, commas split
     StrList defines, kernels;
     const char *signature, *grid, *specialize;

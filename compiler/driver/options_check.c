@@ -47,6 +47,8 @@ static bool check_output(Arena *a, const Options *opt)
     if (len && strcmp(opt->output, "-") == 0 && opt->dep != DEP_ONLY &&
         (!opt->emit || (opt->emit & (opt->emit - 1))))
         return check_fail("-o - writes one kind of output; name it with --emit=KIND");
+    if (len && strcmp(opt->output, "-") == 0 && opt->embed == EMBED_FILE && opt->dep != DEP_ONLY)
+        return check_fail("--embed=file writes images as files, and -o - names none");
     return opt->inputs.len < 2 || check_stems(a, opt);
 }
 

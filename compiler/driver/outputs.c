@@ -166,21 +166,40 @@ static void outputs_cuda(Outputs *o)
     buf_free(&all);
 }
 
-static void outputs_images(Outputs *o, unsigned kind, const char *ext)
+static const char *outputs_image_path(const Outputs *o, uint32_t r)
 {
-    Job *job = o->job;
+    const Job *job = o->job;
+    uint32_t kernel = r / job->archs->gpu.len;
+    const Arch *arch = &job->archs->gpu.at[r % job->archs->gpu.len];
+    bool is_main = o->single && job->request_count == 1 && (job->emit & (EMIT_PTX | EMIT_CUBIN));
+    const char *ext = job->requests[r].ptx ? ".ptx" : ".cubin";
+    return outputs_path(o, outputs_suffix(o, kernel, arch->text, ext), is_main);
+}
+
+/// Images as files, of the kinds that --emit names, and all that the module loads from files.
+static void outputs_images(Outputs *o, bool loaded)
+{
+    const Job *job = o->job;
     for (uint32_t r = 0; r < job->request_count; r++) {
         const CudaImage *image = &job->images[r];
-        uint32_t kernel = r / job->archs->gpu.len;
-        const Arch *arch = &job->archs->gpu.at[r % job->archs->gpu.len];
         bool is_ptx = job->requests[r].ptx;
-        if (is_ptx != (kind == EMIT_PTX))
-            continue;
-        const char *path = outputs_path(o, outputs_suffix(o, kernel, arch->text, ext),
-                                        o->single && job->request_count == 1);
-        outputs_add(o, path, image->data, is_ptx && image->size ? image->size - 1 : image->size,
-                    false);
+        if (loaded || (job->emit & (is_ptx ? EMIT_PTX : EMIT_CUBIN)))
+            outputs_add(o, outputs_image_path(o, r), image->data,
+                        is_ptx && image->size ? image->size - 1 : image->size, false);
     }
+}
+
+/// EMBED_FILE: the names of the files, as module.c has them.
+static void outputs_name_images(const Outputs *o, Artifact *art)
+{
+    Arena *a = &o->job->arena;
+    ArtifactImage *images = ARENA_NEW_N(a, ArtifactImage, art->image_count);
+    for (uint32_t r = 0; r < art->image_count; r++) {
+        const char *path = outputs_image_path(o, r), *slash = strrchr(path, '/');
+        images[r] = art->images[r];
+        images[r].file = slash ? slash + 1 : path;
+    }
+    art->images = images;
 }
 
 static void outputs_ir(Outputs *o)
@@ -239,6 +258,8 @@ static const char *const *outputs_cc(Job *job, const char *dir, const char *sour
         VEC_PUSH(a, &argv, arena_printf(a, "-ffile-prefix-map=%s", job->opt->prefix_map.at[i]));
     if (headers)
         VEC_PUSH(a, &argv, arena_printf(a, "-I%s", headers));
+    if (job->opt->embed == EMBED_INCBIN)
+        VEC_PUSH(a, &argv, arena_printf(a, "-Wa,-I%s", dir));
     const char *const last[] = { "-c", source, "-o", object, NULL };
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         VEC_PUSH(a, &argv, last[i]);
@@ -267,15 +288,59 @@ static bool outputs_run_cc(Job *job, const char *const *argv)
     return status == 0;
 }
 
-/// Compiles the generated C into an object with the C compiler; the text goes through a temporary
-/// folder.
-static bool outputs_object(Outputs *o, const char *c_text, size_t c_len, const char *header,
-                           size_t header_len, const char *header_name)
+/// A generated text and its name where it is not the main one.
+typedef struct GeneratedText {
+    const char *name, *at;
+    size_t len;
+} GeneratedText;
+
+/// The generated C module: `images` has a length for EMBED_INCBIN only.
+typedef struct GeneratedModule {
+    GeneratedText c, header, images;
+} GeneratedModule;
+
+static GeneratedText outputs_text(Job *job, const char *name, Buf *text)
+{
+    GeneratedText out = { name, arena_strndup(&job->arena, text->at ? text->at : "", text->len),
+                          text->len };
+    buf_clear(text);
+    return out;
+}
+
+/// Compiles what stands in the temporary folder `dir`.
+static bool outputs_compile(Outputs *o, const GeneratedModule *m, const char *dir, const char *path)
 {
     Job *job = o->job;
     Arena *a = &job->arena;
-    const char *tmp = getenv("TMPDIR"), *why = NULL, *path = outputs_path(o, ".o", true);
-    char *dir = arena_printf(a, "%s/newtc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    const GeneratedText *texts[] = { &m->c, &m->header, &m->images };
+    const char *object = arena_printf(a, "%s/module.o", dir), *why = NULL;
+    OutputSet set = { .arena = a };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (texts[i]->len)
+            fs_output(&set, arena_printf(a, "%s/%s", dir, texts[i]->name), texts[i]->at,
+                      texts[i]->len, false);
+    bool ok = fs_commit(&set, &why);
+    if (!ok)
+        job_file_error(job, "cannot write %s", why);
+    ok = ok && outputs_run_cc(job, outputs_cc(job, dir, set.files.at[0].path, object));
+    size_t len = 0;
+    const char *bytes = ok ? fs_read(a, object, &len, &why) : NULL;
+    if (bytes)
+        outputs_add(o, path, bytes, len, false);
+    else if (ok)
+        job_file_error(job, "cannot read '%s': %s", object, why);
+    for (uint32_t i = 0; i < set.files.len; i++)
+        unlink(set.files.at[i].path);
+    unlink(object);
+    return bytes != NULL;
+}
+
+/// Compiles the generated C into an object with the C compiler, in a temporary folder.
+static bool outputs_object(Outputs *o, const GeneratedModule *m)
+{
+    Job *job = o->job;
+    const char *tmp = getenv("TMPDIR"), *path = outputs_path(o, ".o", true);
+    char *dir = arena_printf(&job->arena, "%s/newtc-XXXXXX", tmp && *tmp ? tmp : "/tmp");
     if (job->no_images || !mkdtemp(dir)) {
         outputs_add(o, path, "", 0, false);
         if (job->opt->dry_run)
@@ -284,27 +349,9 @@ static bool outputs_object(Outputs *o, const char *c_text, size_t c_len, const c
             job_file_error(job, "cannot make a temporary folder '%s': %s", dir, strerror(errno));
         return job->no_images;
     }
-    const char *source = arena_printf(a, "%s/module.c", dir),
-               *object = arena_printf(a, "%s/module.o", dir);
-    const char *beside = arena_printf(a, "%s/%s", dir, header_name);
-    OutputSet set = { .arena = a };
-    fs_output(&set, source, c_text, c_len, false);
-    fs_output(&set, beside, header, header_len, false);
-    bool ok = fs_commit(&set, &why);
-    if (!ok)
-        job_file_error(job, "cannot write %s", why);
-    ok = ok && outputs_run_cc(job, outputs_cc(job, dir, source, object));
-    size_t len = 0;
-    const char *bytes = ok ? fs_read(a, object, &len, &why) : NULL;
-    if (bytes)
-        outputs_add(o, path, bytes, len, false);
-    else if (ok)
-        job_file_error(job, "cannot read '%s': %s", object, why);
-    unlink(source);
-    unlink(object);
-    unlink(beside);
+    bool ok = outputs_compile(o, m, dir, path);
     rmdir(dir);
-    return bytes != NULL;
+    return ok;
 }
 
 /// The rule covers every output; with -M it is all that is written.
@@ -325,6 +372,25 @@ static void outputs_depfile(Outputs *o, Buf *text)
     buf_clear(text);
 }
 
+/// A generated math.h is found before C's where the program searches its folder with -I.
+static void outputs_check_header(Job *job, const char *name)
+{
+    static const char *const standard[] = {
+        "assert", "complex", "ctype",     "errno",  "fenv",   "float",    "inttypes", "iso646",
+        "limits", "locale",  "math",      "setjmp", "signal", "stdalign", "stdarg",   "stdatomic",
+        "stdbit", "stdbool", "stdckdint", "stddef", "stdint", "stdio",    "stdlib",   "stdnoreturn",
+        "string", "tgmath",  "threads",   "time",   "uchar",  "wchar",    "wctype",
+    };
+    for (size_t i = 0; i < sizeof standard / sizeof *standard; i++) {
+        size_t len = strlen(standard[i]);
+        if (strncmp(name, standard[i], len) != 0 || strcmp(name + len, ".h") != 0)
+            continue;
+        diag_report(&job->diags, DIAG_STANDARD_HEADER, (Span){ 0, 0 },
+                    "the header is called '%s', as one of C's", name);
+        diag_help(&job->diags, "name it with --header=%s_kernels.h", standard[i]);
+    }
+}
+
 static bool outputs_module(Outputs *o, Artifact *art, Buf *text)
 {
     Job *job = o->job;
@@ -338,25 +404,25 @@ static bool outputs_module(Outputs *o, Artifact *art, Buf *text)
                                                 : header;
     const char *base = strrchr(o->base, '/');
     art->images_name = arena_printf(&job->arena, "%s.images", base ? base + 1 : o->base);
+    GeneratedModule m;
     artifact_write_header(art, text);
-    size_t header_len = text->len;
-    const char *header_text = arena_strndup(&job->arena, text->at, text->len);
-    buf_clear(text);
+    m.header = outputs_text(job, art->header_name, text);
     if (to_file)
         artifact_write_module(art, text);
-    size_t c_len = text->len;
-    const char *c_text = arena_strndup(&job->arena, text->at ? text->at : "", text->len);
-    buf_clear(text);
-    if (job->emit & EMIT_C)
-        outputs_add(o, outputs_path(o, ".c", true), c_text, c_len, false);
-    bool ok = !(job->emit & EMIT_OBJ) ||
-              outputs_object(o, c_text, c_len, header_text, header_len, art->header_name);
-    if (job->emit & EMIT_HEADER)
-        outputs_add(o, header, header_text, header_len, !opt->touch);
-    if ((job->emit & EMIT_C) && art->embed == EMBED_INCBIN && art->image_count) {
+    m.c = outputs_text(job, "module.c", text);
+    if (to_file && art->embed == EMBED_INCBIN && art->image_count)
         artifact_write_images(art, text);
-        outputs_add_buf(o, outputs_path(o, ".images", false), text, false);
+    m.images = outputs_text(job, art->images_name, text);
+
+    if (job->emit & EMIT_C)
+        outputs_add(o, outputs_path(o, ".c", true), m.c.at, m.c.len, false);
+    bool ok = !(job->emit & EMIT_OBJ) || outputs_object(o, &m);
+    if (job->emit & EMIT_HEADER) {
+        outputs_check_header(job, art->header_name);
+        outputs_add(o, header, m.header.at, m.header.len, !opt->touch);
     }
+    if ((job->emit & EMIT_C) && m.images.len)
+        outputs_add(o, outputs_path(o, ".images", false), m.images.at, m.images.len, false);
     return ok;
 }
 
@@ -371,10 +437,9 @@ bool outputs_write(Job *job, const Artifact *artifact)
         outputs_ir(&o);
     if (job->emit & EMIT_CUDA)
         outputs_cuda(&o);
-    if (job->emit & EMIT_PTX)
-        outputs_images(&o, EMIT_PTX, ".ptx");
-    if (job->emit & EMIT_CUBIN)
-        outputs_images(&o, EMIT_CUBIN, ".cubin");
+    if (art.embed == EMBED_FILE)
+        outputs_name_images(&o, &art);
+    outputs_images(&o, art.embed == EMBED_FILE && (job->emit & (EMIT_C | EMIT_OBJ)));
     if (job->emit & EMIT_HOST_C)
         outputs_add(&o, outputs_path(&o, ".host.c", o.single), job->host.at, job->host.len, false);
     if (job->emit & (EMIT_C | EMIT_OBJ | EMIT_HEADER))
@@ -401,5 +466,5 @@ bool outputs_write(Job *job, const Artifact *artifact)
         outputs_depfile(&o, &text);
     }
     buf_free(&text);
-    return ok && outputs_commit(&o);
+    return ok && diag_error_count(&job->diags) == 0 && outputs_commit(&o);
 }

@@ -19,6 +19,7 @@ typedef struct Registry {
     NewtDevice *devices;
     atomic_uint forks;  // how often this process and its parents forked since the first open
     bool has_fork_handler;
+    char *image_path;  // what newt_image_path() was given, or NULL
 } Registry;
 
 static Registry registry = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -73,6 +74,16 @@ static NewtDevice *device_find(CudaContext context, unsigned long long id)
     return NULL;
 }
 
+/// A copy of `text`, or NULL for NULL and "". False when out of memory.
+static bool text_copy(const char *text, char **out)
+{
+    bool any = text && *text;
+    *out = any ? malloc(strlen(text) + 1) : NULL;
+    if (*out)
+        strcpy(*out, text);
+    return *out || !any;
+}
+
 static NewtDevice *device_new(const Options *options)
 {
     if (!registry.has_fork_handler) {
@@ -83,7 +94,9 @@ static NewtDevice *device_new(const Options *options)
     NewtDevice *device = calloc(1, sizeof *device);
     if (!device)
         return NULL;
-    if (pthread_mutex_init(&device->load_lock, NULL) != 0) {
+    if (!text_copy(getenv("NEWT_IMAGE_PATH"), &device->image_path) ||
+        pthread_mutex_init(&device->load_lock, NULL) != 0) {
+        free(device->image_path);
         free(device);
         return NULL;
     }
@@ -101,6 +114,7 @@ static void device_publish(NewtDevice *device)
 static void device_free(NewtDevice *device)
 {
     pthread_mutex_destroy(&device->load_lock);
+    free(device->image_path);
     free(device);
 }
 
@@ -327,6 +341,27 @@ void newt_device_close(NewtDevice *device)
     pthread_mutex_unlock(&registry.lock);
     if (last)
         device_destroy(device);
+}
+
+NewtStatus newt_image_path(const char *folders)
+{
+    char *copy;
+    if (!text_copy(folders, &copy))
+        return newti_fail(NEWT_NO_MEMORY, "newt_image_path: no memory for the list of folders");
+    pthread_mutex_lock(&registry.lock);
+    char *before = registry.image_path;
+    registry.image_path = copy;
+    pthread_mutex_unlock(&registry.lock);
+    free(before);
+    return NEWT_OK;
+}
+
+NewtStatus newti_image_path_get(char **out)
+{
+    pthread_mutex_lock(&registry.lock);
+    bool copied = text_copy(registry.image_path, out);
+    pthread_mutex_unlock(&registry.lock);
+    return copied ? NEWT_OK : newti_fail(NEWT_NO_MEMORY, "no memory for the path of images");
 }
 
 const char *newt_device_arch(const NewtDevice *device)

@@ -26,6 +26,7 @@ struct NewtDevice {
     unsigned cpus;        // threads that a host launch may use
     unsigned forks;       // of the process that opened it
     Options options;
+    char *image_path;  // NEWT_IMAGE_PATH, or NULL
     char label[32];  // "cuda:0", "host": for error texts and logs
     char arch_name[16];
     char name[128];
@@ -42,6 +43,9 @@ struct NewtDevice {
 /// Whether `device` can be used by this process now. `who` is the function or kernel for the text.
 /// NEWT_BAD_ARGUMENT for NULL, NEWT_UNSUPPORTED after fork, NEWT_KERNEL_FAULT.
 NewtStatus newti_device_check(const NewtDevice *device, const char *who);
+
+/// A malloc'd copy of what newt_image_path() was given; NULL if nothing. NEWT_NO_MEMORY.
+NewtStatus newti_image_path_get(char **out);
 
 /// Remembers that the context is lost if `result` says so.
 void newti_device_note(NewtDevice *device, CudaResult result);

@@ -5,6 +5,7 @@
 /// older ones through modules; PTX and cubin go the same way.
 #include "load.h"
 #include "image.h"
+#include "image_file.h"
 #include "tensor.h"
 #include <stdlib.h>
 
@@ -111,16 +112,24 @@ static NewtStatus image_load(const Load *load, const NewtEntry *entry, LoadedIma
     if (slot->library || slot->module)
         return NEWT_OK;
 
+    char *file = NULL;
+    if (image->file) {
+        NewtStatus status = newti_image_read(device, load->kernel->module, image, &file);
+        if (status != NEWT_OK)
+            return status;
+    }
+    const void *data = file ? file : image->data;
     char log[512] = "";
     int options[] = { CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_SIZE };
     void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
     const char *call = has_libraries(driver) ? "cuLibraryLoadData" : "cuModuleLoadDataEx";
     CudaResult result;
     if (has_libraries(driver))
-        result = driver->cuLibraryLoadData(&slot->library, image->data, options, values, 2, NULL,
+        result = driver->cuLibraryLoadData(&slot->library, data, options, values, 2, NULL,
                                            NULL, 0);
     else
-        result = driver->cuModuleLoadDataEx(&slot->module, image->data, 2, options, values);
+        result = driver->cuModuleLoadDataEx(&slot->module, data, 2, options, values);
+    free(file);  // the driver has a copy
 
     char name[32];
     newti_image_print(image, name, sizeof name);

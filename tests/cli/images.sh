@@ -7,6 +7,13 @@ export FAKE_NVRTC_CALLS="$work/calls" NEWTC_NVRTC="$fake"
 rows <<'TABLE'
 default           | 0 | good.newt                          | files good.c good.h good.json ; quiet
 images as files   | 0 | --emit=cubin good.newt             | files good.sm_80.cubin good.sm_90a.cubin
+loaded from files | 0 | --embed=file --arch=sm_80,ptx:compute_80,host -o d/ good.newt | files d d/good.c d/good.compute_80.ptx d/good.h d/good.json d/good.sm_80.cubin ; quiet
+two kernels' files | 0 | --embed=file --arch=sm_80 two.newt | files two.c two.h two.json two.one.sm_80.cubin two.other.sm_80.cubin
+their rule        | 0 | --embed=file --arch=sm_80 -M good.newt | out good.sm_80.cubin good.c good.h good.json: good.newt
+files and objects | 0 | --embed=file --arch=sm_80 -c good.newt | files good.h good.o good.sm_80.cubin
+files, no names   | 2 | --embed=file --arch=sm_80 --emit=c -o - good.newt | err -o - names none
+side file, object | 0 | --embed=incbin --arch=sm_80 -c good.newt | files good.h good.o
+side file         | 0 | --embed=incbin --arch=sm_80 good.newt | files good.c good.h good.images good.json
 PTX               | 0 | --arch=ptx:compute_80 --emit=ptx -o - good.newt | out ^image of good.good.compute_80.cu, [0-9]+ bytes
 kept texts        | 0 | --arch=sm_80 --save-temps good.newt | files good.c good.good.cu good.good.sm_80.log good.h good.json
 kept elsewhere    | 0 | --arch=sm_80 --save-temps=d good.newt | files d d/good.good.cu d/good.good.sm_80.log good.c good.h good.json

@@ -14,7 +14,7 @@ negative number     | 2 | -j -1 good.newt                   | err '-1' does not 
 bad choice          | 2 | -fdiagnostics-color=red good.newt | err expected auto, always or never
 bad format          | 2 | -fdiagnostics-format=xml good.newt | err expected text, json or sarif
 bad prefix map      | 2 | -ffile-prefix-map=a good.newt     | err expected OLD=NEW
-bad embed           | 2 | --embed=zip good.newt             | err expected words or incbin
+bad embed           | 2 | --embed=zip good.newt             | err expected words, incbin or file
 unknown arch        | 2 | --arch=sm_81 good.newt            | err unknown architecture 'sm_81' ; err help: did you mean 'sm_80'\?
 three warps         | 2 | --num-warps=3 good.newt           | err --num-warps is 3; it takes 1, 2, 4, 8, 16 or 32
 bad prefix          | 2 | --prefix=1-x good.newt            | err --prefix is '1-x'

@@ -164,10 +164,12 @@ static CudaResult context_id(CudaContext context, unsigned long long *id)
 }
 
 /// An image is its own handle. Fills in the JIT's error log when it is told to fail.
-static CudaResult image_load(const char *name, unsigned count, const int *options, void **values)
+static CudaResult image_load(const char *name, const void *image, unsigned count,
+                             const int *options, void **values)
 {
     CudaResult result = step(name);
     if (result == CUDA_OK) {
+        snprintf(fake.image, sizeof fake.image, "%s", (const char *)image);
         fake.images++;
         fake.loads++;
         return CUDA_OK;
@@ -183,7 +185,7 @@ static CudaResult module_load(CudaModule *module, const void *image, unsigned co
                               void **values)
 {
     *module = (CudaModule)(uintptr_t)image;
-    return image_load("cuModuleLoadDataEx", count, options, values);
+    return image_load("cuModuleLoadDataEx", image, count, options, values);
 }
 
 static CudaResult module_unload(CudaModule module)
@@ -210,7 +212,7 @@ static CudaResult library_load(CudaLibrary *library, const void *image, int *jit
     (void)values;
     (void)count;
     *library = (CudaLibrary)(uintptr_t)image;
-    return image_load("cuLibraryLoadData", jit_count, jit_options, jit_values);
+    return image_load("cuLibraryLoadData", image, jit_count, jit_options, jit_values);
 }
 
 static CudaResult library_unload(CudaLibrary library)

@@ -41,6 +41,7 @@ typedef struct FakeDriver {
     char failed[48];  // the call that failed last
     atomic_int retained, images, functions_loaded, allocations, events;
     atomic_int loads, launches, synchronizations;
+    char image[16];   // the first bytes of the last one loaded
     char symbol[64];  // of the last launch
     unsigned grid[3], threads, shared, cluster[3];
     int shared_opt_in;      // dynamic bytes asked for; -1: none

@@ -46,7 +46,7 @@ static NewtStatus add_grid(const void *args, int64_t grid[3])
 }
 
 static const NewtImage images[] = {
-    { NEWT_IMAGE_PTX, NEWT_SET_COMMON, 80, ptx, sizeof ptx, "0" },
+    { NEWT_IMAGE_PTX, NEWT_SET_COMMON, 80, ptx, sizeof ptx, "0", NULL, 0 },
 };
 static const NewtEntry entries[] = { { .symbol = "add", .image = 0, .threads = 256 } };
 static const NewtVariant variants[] = {

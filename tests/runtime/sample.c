@@ -7,9 +7,9 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const NewtImage images[] = {
-    { NEWT_IMAGE_CUBIN, NEWT_SET_COMMON, 80, "cubin sm_80", 12, "80" },
-    { NEWT_IMAGE_CUBIN, NEWT_SET_ACCELERATED, 90, "cubin sm_90a", 13, "90" },
-    { NEWT_IMAGE_PTX, NEWT_SET_COMMON, 80, "ptx compute_80", 15, "p80" },
+    { NEWT_IMAGE_CUBIN, NEWT_SET_COMMON, 80, "cubin sm_80", 12, "80", NULL, 0 },
+    { NEWT_IMAGE_CUBIN, NEWT_SET_ACCELERATED, 90, "cubin sm_90a", 13, "90", NULL, 0 },
+    { NEWT_IMAGE_PTX, NEWT_SET_COMMON, 80, "ptx compute_80", 15, "p80", NULL, 0 },
 };
 
 static const NewtParam params[] = {

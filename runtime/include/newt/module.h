@@ -52,9 +52,11 @@ typedef struct NewtImage {
     NewtImageKind kind;
     NewtImageSet set;
     int32_t arch;        ///< 10 * major + minor: 80, 90, 103
-    const void *data;    ///< PTX includes its final NUL
+    const void *data;    ///< PTX includes its final NUL; NULL: in a file
     uint64_t size;       ///< bytes of `data`, the NUL counted
     const char *sha256;  ///< of `data`, 64 hexadecimal digits
+    const char *file;    ///< its name, without a folder; NULL: in `data`
+    uint64_t checksum;   ///< of the file: FNV-1a, 64 bits; PTX has no NUL there
 } NewtImage;
 
 typedef enum NewtParamKind { NEWT_PARAM_SCALAR, NEWT_PARAM_POINTER } NewtParamKind;

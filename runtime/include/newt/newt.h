@@ -140,6 +140,12 @@ const char *newt_device_name(const NewtDevice *device);
 /// 1 if kernels run on the host's processors and pointers are host pointers, else 0.
 int newt_device_is_host(const NewtDevice *device);
 
+/// Says where the images of modules are that newtc --embed=file wrote: folders, separated by colons.
+/// NULL or "": in the folders that the environment variable NEWT_IMAGE_PATH named when the device
+/// was opened, else beside the program or the shared library that the module is part of, as at
+/// first. Counts for images that are loaded afterwards, on every device. NEWT_NO_MEMORY.
+NEWT_NODISCARD NewtStatus newt_image_path(const char *folders);
+
 /// Allocates `bytes` on `device`, aligned to at least 256; 0 bytes give NULL and NEWT_OK.
 /// The memory is not cleared. Free it with newt_free(). NEWT_NO_MEMORY, NEWT_KERNEL_FAULT.
 NEWT_NODISCARD NewtStatus newt_alloc(NewtDevice *device, size_t bytes, void **out);
