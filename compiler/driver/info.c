@@ -77,7 +77,10 @@ static void info_name(const BuiltinTable *t, const Builtin *b, Buf *out)
             return;
         }
     }
-    buf_printf(out, "%s.%s", b->use == USE_DTYPE_METHOD ? "dtype" : "x", b->name->text);
+    const char *object = b->use == USE_DTYPE_METHOD  ? "dtype"
+                         : b->use == USE_DESC_METHOD ? "desc"
+                                                     : "x";
+    buf_printf(out, "%s.%s", object, b->name->text);
 }
 
 /// One builtin: a line with its parameters, a line with what it does.
@@ -85,7 +88,8 @@ static void info_builtin(const BuiltinTable *t, const Builtin *b, Buf *out)
 {
     info_name(t, b, out);
     if (b->use != USE_DTYPE && b->param_count) {
-        bool is_method = out->at[0] == 'x' || b->use == USE_DTYPE_METHOD;
+        bool is_method =
+            out->at[0] == 'x' || b->use == USE_DTYPE_METHOD || b->use == USE_DESC_METHOD;
         buf_putc(out, '(');
         for (uint32_t i = is_method; i < b->param_count; i++) {
             const BuiltinParam *p = &b->params[i];

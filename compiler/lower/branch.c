@@ -5,7 +5,7 @@
 // the IF, and what cannot be merged gets a binding that says why when it is read. An arm that
 // surely exits takes no part. The exit flags merge by the same rules, with the condition itself
 // where one arm sets and the other clears a flag.
-#include "lower/lower_impl.h"
+#include "lower/view.h"
 
 void lower_attach(IrOp *op, uint32_t index, IrBlock *block)
 {
@@ -146,9 +146,9 @@ static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *
         *out = a;
         return true;
     }
-    if (a.kind == VAL_TUPLE && b.kind == VAL_TUPLE && a.tuple.len == b.tuple.len) {
-        *out = (Val){ .kind = VAL_TUPLE,
-                      .tuple = { ARENA_NEW_N(m->cx->arena, Val, a.tuple.len), a.tuple.len } };
+    if (val_has_parts(&a) && lower_same_form(&a, &b)) {
+        *out = a;
+        out->tuple.at = ARENA_NEW_N(m->cx->arena, Val, a.tuple.len);
         for (uint32_t i = 0; i < a.tuple.len; i++)
             if (!merge_vals(m, a.tuple.at[i], b.tuple.at[i], hint, sa, sb, &out->tuple.at[i]))
                 return false;
@@ -181,7 +181,7 @@ static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *
 static void merge_single(Merge *m, unsigned arm, Val v, Sym hint, Val *out)
 {
     *out = v;
-    if (v.kind == VAL_TUPLE) {
+    if (val_has_parts(&v)) {
         out->tuple.at = ARENA_NEW_N(m->cx->arena, Val, v.tuple.len);
         for (uint32_t i = 0; i < v.tuple.len; i++)
             merge_single(m, arm, v.tuple.at[i], hint, &out->tuple.at[i]);

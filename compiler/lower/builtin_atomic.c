@@ -24,12 +24,25 @@ static const AtomicRow atomics[] = {
     { BUILTIN_ATOMIC_OR, ATOMIC_OR, WORDS },
     { BUILTIN_ATOMIC_XOR, ATOMIC_XOR, WORDS },
     { BUILTIN_ATOMIC_XCHG, ATOMIC_XCHG, WORDS | WIDE_FLOATS },
+    { BUILTIN_DESC_ATOMIC_ADD, ATOMIC_ADD, WORDS | WIDE_FLOATS | HALVES },
+    { BUILTIN_DESC_ATOMIC_MAX, ATOMIC_MAX, WORDS | WIDE_FLOATS },
+    { BUILTIN_DESC_ATOMIC_MIN, ATOMIC_MIN, WORDS | WIDE_FLOATS },
+    { BUILTIN_DESC_ATOMIC_AND, ATOMIC_AND, WORDS },
+    { BUILTIN_DESC_ATOMIC_OR, ATOMIC_OR, WORDS },
+    { BUILTIN_DESC_ATOMIC_XOR, ATOMIC_XOR, WORDS },
 };
 static const uint32_t cas_kinds = WORDS | WIDE_FLOATS | HALVES | SHORTS;
 
-static bool check_element(Lower *cx, const BoundArgs *args, const IrValue *pointer, uint32_t kinds)
+static const AtomicRow *row_of(BuiltinId id)
 {
-    const Type *elem = type_elem(pointer->type)->elem;
+    const AtomicRow *row = atomics;
+    while (row->id != id)
+        row++;
+    return row;
+}
+
+static bool check_element(Lower *cx, const BoundArgs *args, const Type *elem, uint32_t kinds)
+{
     if (elem->kind == TYPE_SCALAR && kinds >> elem->scalar & 1)
         return true;
     Buf list = { 0 };
@@ -41,6 +54,11 @@ static bool check_element(Lower *cx, const BoundArgs *args, const IrValue *point
     diag_help(lower_diags(cx), "it takes %s", list.at);
     buf_free(&list);
     return false;
+}
+
+bool lower_check_atomic(Lower *cx, const BoundArgs *args, const Type *elem)
+{
+    return check_element(cx, args, elem, row_of(args->builtin->id)->kinds);
 }
 
 // The index of a word among `words`; *out stays what it is when None is given.
@@ -82,23 +100,28 @@ static bool want_order(Lower *cx, const BoundArgs *args, unsigned index, IrOrder
     return true;
 }
 
+IrValue *lower_atomic(Lower *cx, BuiltinId id, IrValue *pointer, IrValue *value, IrValue *mask)
+{
+    IrValue *old = ir_op1(lower_builder(cx), IR_ATOMIC_RMW, value->type, 3,
+                          (IrValue *[]){ pointer, value, mask });
+    old->def->attr.atomic.kind = row_of(id)->kind;
+    old->def->attr.atomic.order = ORDER_ACQ_REL;
+    old->def->attr.atomic.scope = SCOPE_GPU;
+    return old;
+}
+
 Val lower_fn_atomic(Lower *cx, const BoundArgs *args)
 {
-    const AtomicRow *row = atomics;
     IrOrder order;
     IrScope scope;
     IrValue *mask, *pointer = lower_pointer_arg(cx, args, true);
-    while (row->id != args->builtin->id)
-        row++;
-    if (!pointer || !check_element(cx, args, pointer, row->kinds) ||
+    if (!pointer || !lower_check_atomic(cx, args, type_elem(pointer->type)->elem) ||
         !want_order(cx, args, 3, &order, &scope))
         return val_error();
     IrValue *value = lower_stored_value(cx, args, 1, pointer);
     if (!value || !lower_mask_like(cx, args, 2, pointer, &mask))
         return val_error();
-    IrValue *old = ir_op1(lower_builder(cx), IR_ATOMIC_RMW, value->type, 3,
-                          (IrValue *[]){ pointer, value, mask });
-    old->def->attr.atomic.kind = row->kind;
+    IrValue *old = lower_atomic(cx, args->builtin->id, pointer, value, mask);
     old->def->attr.atomic.order = order;
     old->def->attr.atomic.scope = scope;
     return val_of(old);
@@ -109,7 +132,7 @@ Val lower_fn_atomic_cas(Lower *cx, const BoundArgs *args)
     IrOrder order;
     IrScope scope;
     IrValue *pointer = lower_pointer_arg(cx, args, true);
-    if (!pointer || !check_element(cx, args, pointer, cas_kinds) ||
+    if (!pointer || !check_element(cx, args, type_elem(pointer->type)->elem, cas_kinds) ||
         !want_order(cx, args, 3, &order, &scope))
         return val_error();
     IrValue *expected = lower_stored_value(cx, args, 1, pointer);

@@ -1,6 +1,7 @@
 /// builtin_attr.c - what stands after the dot of a value, a dtype or a constant: attributes and
 /// methods.
 #include "lower/builtins.h"
+#include "lower/view.h"
 
 #include <string.h>
 
@@ -29,19 +30,17 @@ static Val shape_of(Lower *cx, const Type *t)
     return out;
 }
 
-static Val report_attribute(Lower *cx, const char *what, Sym name, bool of_dtype, Span span)
+static Val report_attribute(Lower *cx, const char *what, Sym name, BuiltinUse use, Span span)
 {
     lower_error(cx, DIAG_UNDEFINED_NAME, span, "%s has no attribute '%s'", what, name->text);
-    static const char *const attributes[] = {
-        "dtype", "shape", "numel", "type", "T", "element_ty", "primitive_bitwidth"
-    };
+    static const char *const attributes[] = { "dtype",       "shape",   "numel",
+                                              "type",        "T",       "element_ty",
+                                              "block_shape", "strides", "primitive_bitwidth" };
     const char *near =
         diag_did_you_mean(name->text, attributes, sizeof attributes / sizeof attributes[0]);
-    if (!near && !of_dtype)
-        near = builtin_suggest_method(cx->program->builtins, name->text, false);
-    if (!near && of_dtype)
-        near = builtin_suggest_method(cx->program->builtins, name->text, true);
-    if (near)
+    if (!near)
+        near = builtin_suggest_method(cx->program->builtins, name->text, use);
+    if (near && strcmp(near, name->text) != 0)
         diag_help(lower_diags(cx), "did you mean '%s'?", near);
     return val_error();
 }
@@ -72,11 +71,11 @@ static Val value_attribute(Lower *cx, Val x, Sym name, Span span, Span name_span
         return transposed(cx, x, span);
     if (is(name, "value") && x.kind == VAL_CONST)
         return x;
-    const Builtin *b = builtin_find_method(cx->program->builtins, name, false);
+    const Builtin *b = builtin_find_method(cx->program->builtins, name, USE_METHOD);
     if (b)
         return method(cx, x, b);
     return report_attribute(cx, arena_printf(lower_arena(cx), "%s value", lower_text(cx, x)), name,
-                            false, name_span);
+                            USE_METHOD, name_span);
 }
 
 // ---- dtypes ---------------------------------------------------------------------------------
@@ -91,7 +90,7 @@ static Val bits_of(const Type *t)
 static Val dtype_attribute(Lower *cx, Val x, Sym name, Span name_span)
 {
     const Type *t = x.c.v.dtype;
-    const Builtin *b = builtin_find_method(cx->program->builtins, name, true);
+    const Builtin *b = builtin_find_method(cx->program->builtins, name, USE_DTYPE_METHOD);
     if (b)
         return method(cx, x, b);
     bool measured = t->kind != TYPE_VOID;
@@ -116,8 +115,41 @@ static Val dtype_attribute(Lower *cx, Val x, Sym name, Span name_span)
         return val_const(const_str((Str){ text, (uint32_t)strlen(text) }));
     }
     return report_attribute(
-        cx, arena_printf(lower_arena(cx), "dtype %s", type_text(lower_types(cx), t)), name, true,
-        name_span);
+        cx, arena_printf(lower_arena(cx), "dtype %s", type_text(lower_types(cx), t)), name,
+        USE_DTYPE_METHOD, name_span);
+}
+
+// ---- views ----------------------------------------------------------------------------------
+
+/// `count` of the parts of a view, from `first` on.
+static Val parts_of(Val view, uint32_t first, uint32_t count)
+{
+    return (Val){ .kind = VAL_TUPLE, .tuple = { view.tuple.at + first, count } };
+}
+
+/// What a program may do with a block pointer but by functions: they are methods too.
+static bool goes_with_block_pointers(const Builtin *b)
+{
+    return b->id == BUILTIN_LOAD || b->id == BUILTIN_STORE || b->id == BUILTIN_ADVANCE;
+}
+
+static Val view_attribute(Lower *cx, Val x, Sym name, Span name_span)
+{
+    const bool is_desc = x.view->kind == VIEW_DESCRIPTOR;
+    const BuiltinUse use = is_desc ? USE_DESC_METHOD : USE_METHOD;
+    const uint32_t rank = type_rank(x.view->block);
+    const Builtin *b = builtin_find_method(cx->program->builtins, name, use);
+    if (b && (is_desc || goes_with_block_pointers(b)))
+        return method(cx, x, b);
+    if (is(name, "dtype"))
+        return val_const(const_dtype(type_elem(x.view->block)));
+    if (is_desc && is(name, "block_shape"))
+        return shape_of(cx, x.view->block);
+    if (is_desc && is(name, "shape"))
+        return parts_of(x, 1, rank);
+    if (is_desc && is(name, "strides"))
+        return parts_of(x, 1 + rank, rank);
+    return report_attribute(cx, lower_text(cx, x), name, use, name_span);
 }
 
 // ---- all ------------------------------------------------------------------------------------
@@ -128,6 +160,8 @@ Val lower_attribute(Lower *cx, Val object, Sym name, Span span, Span name_span)
         return object;
     if (object.kind == VAL_VALUE || lower_is_number(object))
         return value_attribute(cx, object, name, span, name_span);
+    if (object.kind == VAL_VIEW)
+        return view_attribute(cx, object, name, name_span);
     if (object.kind == VAL_CONST && object.c.kind == CONST_DTYPE)
         return dtype_attribute(cx, object, name, name_span);
     if (object.kind == VAL_CONST && is(name, "value"))
@@ -136,5 +170,5 @@ Val lower_attribute(Lower *cx, Val object, Sym name, Span span, Span name_span)
         Sym text = ((const Function *)object.c.v.ref)->name;
         return val_const(const_str((Str){ text->text, text->len }));
     }
-    return report_attribute(cx, lower_text(cx, object), name, false, name_span);
+    return report_attribute(cx, lower_text(cx, object), name, USE_METHOD, name_span);
 }

@@ -16,6 +16,19 @@ static const char *root_name(Lower *cx, const IrValue *pointer)
     return root >= 0 && fn->params[root].name ? fn->params[root].name->text : NULL;
 }
 
+bool lower_check_writable(Lower *cx, const BoundArgs *args, const IrValue *pointer)
+{
+    if (!type_elem(pointer->type)->is_const)
+        return true;
+    const char *name = args->builtin->name->text, *root = root_name(cx, pointer);
+    if (root)
+        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0],
+                    "'%s' through parameter '%s', which is declared const", name, root);
+    else
+        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'%s' through a const pointer", name);
+    return false;
+}
+
 IrValue *lower_pointer_arg(Lower *cx, const BoundArgs *args, bool writes)
 {
     Val v = args->at[0];
@@ -27,15 +40,7 @@ IrValue *lower_pointer_arg(Lower *cx, const BoundArgs *args, bool writes)
                     name, lower_text(cx, v), lower_source(cx, args->spans[0]));
         return NULL;
     }
-    if (!writes || !type_elem(v.v->type)->is_const)
-        return v.v;
-    const char *root = root_name(cx, v.v);
-    if (root)
-        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0],
-                    "'%s' through parameter '%s', which is declared const", name, root);
-    else
-        lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[0], "'%s' through a const pointer", name);
-    return NULL;
+    return !writes || lower_check_writable(cx, args, v.v) ? v.v : NULL;
 }
 
 bool lower_mask(Lower *cx, const BoundArgs *args, unsigned index, IrValue **out)
@@ -206,30 +211,17 @@ static bool refuse_block_pointer_args(Lower *cx, const BoundArgs *args, unsigned
     if (args->at[index].kind == VAL_CONST && args->at[index].c.kind == CONST_STR &&
         args->at[index].c.v.s.len == 0)
         return true;
-    lower_error(cx, DIAG_UNSUPPORTED, args->spans[index],
-                "'%s' is for block pointers, which this version does not compile yet",
+    lower_error(cx, DIAG_BAD_CALL, args->spans[index], "'%s' is for block pointers; use 'mask'",
                 args->builtin->params[index].name->text);
     return false;
 }
 
 // ---- load -----------------------------------------------------------------------------------
 
-enum {
-    LOAD_MASK = 1,
-    LOAD_OTHER,
-    LOAD_BOUNDARY,
-    LOAD_PADDING,
-    LOAD_CACHE,
-    LOAD_EVICT,
-    LOAD_VOLATILE
-};
-
 static bool load_attributes(Lower *cx, const BoundArgs *args, IrMem *mem)
 {
     int cache, evict;
-    if (!refuse_block_pointer_args(cx, args, LOAD_BOUNDARY) ||
-        !refuse_block_pointer_args(cx, args, LOAD_PADDING) ||
-        !want_code(cx, args, LOAD_CACHE, load_caches, "cache modifier", &cache) ||
+    if (!want_code(cx, args, LOAD_CACHE, load_caches, "cache modifier", &cache) ||
         !want_code(cx, args, LOAD_EVICT, evictions, "eviction policy", &evict) ||
         !lower_want_bool(cx, args, LOAD_VOLATILE, &mem->is_volatile))
         return false;
@@ -287,8 +279,13 @@ static bool load_shapes(Lower *cx, const BoundArgs *args, IrValue **pointer, IrV
 Val lower_fn_load(Lower *cx, const BoundArgs *args)
 {
     IrMem mem = { 0 };
-    IrValue *mask, *other, *pointer = lower_pointer_arg(cx, args, false);
-    if (!pointer || !load_attributes(cx, args, &mem) || !lower_mask(cx, args, LOAD_MASK, &mask) ||
+    IrValue *mask, *other, *pointer;
+    if (args->at[0].kind == VAL_VIEW)
+        return load_attributes(cx, args, &mem) ? lower_view_load(cx, args, mem) : val_error();
+    pointer = lower_pointer_arg(cx, args, false);
+    if (!pointer || !refuse_block_pointer_args(cx, args, LOAD_BOUNDARY) ||
+        !refuse_block_pointer_args(cx, args, LOAD_PADDING) || !load_attributes(cx, args, &mem) ||
+        !lower_mask(cx, args, LOAD_MASK, &mask) ||
         !check_scalar_pointer(cx, pointer, mask, "mask", args->spans[0], args->spans[LOAD_MASK]) ||
         !load_other(cx, args, pointer, &other))
         return val_error();
@@ -301,20 +298,21 @@ Val lower_fn_load(Lower *cx, const BoundArgs *args)
 
 // ---- store ----------------------------------------------------------------------------------
 
-enum { STORE_VALUE = 1, STORE_MASK, STORE_BOUNDARY, STORE_CACHE, STORE_EVICT };
-
 Val lower_fn_store(Lower *cx, const BoundArgs *args)
 {
     int cache, evict;
-    IrValue *pointer = lower_pointer_arg(cx, args, true), *value, *mask;
-    if (!pointer || !refuse_block_pointer_args(cx, args, STORE_BOUNDARY) ||
-        !want_code(cx, args, STORE_CACHE, store_caches, "cache modifier", &cache) ||
+    if (!want_code(cx, args, STORE_CACHE, store_caches, "cache modifier", &cache) ||
         !want_code(cx, args, STORE_EVICT, evictions, "eviction policy", &evict))
+        return val_error();
+    const IrMem mem = { .cache = (IrCache)cache, .evict = (IrEvict)evict };
+    if (args->at[0].kind == VAL_VIEW)
+        return lower_view_store(cx, args, mem);
+    IrValue *pointer = lower_pointer_arg(cx, args, true), *value, *mask;
+    if (!pointer || !refuse_block_pointer_args(cx, args, STORE_BOUNDARY))
         return val_error();
     value = lower_stored_value(cx, args, STORE_VALUE, pointer);
     if (!value || !lower_mask_like(cx, args, STORE_MASK, pointer, &mask))
         return val_error();
-    ir_store(lower_builder(cx), pointer, value, mask,
-             (IrMem){ .cache = (IrCache)cache, .evict = (IrEvict)evict });
+    ir_store(lower_builder(cx), pointer, value, mask, mem);
     return val_void();
 }

@@ -27,6 +27,9 @@ BuiltinFn lower_fn_reshape, lower_fn_ravel, lower_fn_trans, lower_fn_expand_dims
     lower_fn_broadcast_to, lower_fn_broadcast, lower_fn_item;
 /* memory, atomics */
 BuiltinFn lower_fn_load, lower_fn_store, lower_fn_atomic, lower_fn_atomic_cas;
+/* tensor descriptors, block pointers */
+BuiltinFn lower_fn_make_descriptor, lower_fn_desc_load, lower_fn_desc_store, lower_fn_desc_atomic,
+    lower_fn_desc_gather, lower_fn_desc_scatter, lower_fn_make_block_ptr, lower_fn_advance;
 /* reductions */
 BuiltinFn lower_fn_sum, lower_fn_max, lower_fn_argmax, lower_fn_reduce_bits, lower_fn_softmax;
 /* matrix products */
@@ -45,6 +48,29 @@ BuiltinFn lower_fn_static_assert, lower_fn_static_print, lower_fn_device_assert,
 /// The reduction `kind` of `x` along one axis, or over everything when axis is -1; the result keeps
 /// the axes with size 1 when `keep`. `x` has the type that it is computed in.
 IrValue *lower_reduce(Lower *cx, IrReduceKind kind, IrValue *x, int axis, bool keep);
+
+/// The arguments of `load` and `store`. ORDER builtins.def
+enum {
+    LOAD_MASK = 1,
+    LOAD_OTHER,
+    LOAD_BOUNDARY,
+    LOAD_PADDING,
+    LOAD_CACHE,
+    LOAD_EVICT,
+    LOAD_VOLATILE
+};
+enum { STORE_VALUE = 1, STORE_MASK, STORE_BOUNDARY, STORE_CACHE, STORE_EVICT };
+
+/// `load` and `store` whose first argument is a VIEW.
+Val lower_view_load(Lower *cx, const BoundArgs *args, IrMem mem);
+Val lower_view_store(Lower *cx, const BoundArgs *args, IrMem mem);
+
+/// Reports a store, as which `args` counts, through a pointer that is const.
+bool lower_check_writable(Lower *cx, const BoundArgs *args, const IrValue *pointer);
+/// Whether the atomic that `args` calls takes elements of this type.
+bool lower_check_atomic(Lower *cx, const BoundArgs *args, const Type *elem);
+/// The operation of an atomic builtin in its default order and scope; gives the old value.
+IrValue *lower_atomic(Lower *cx, BuiltinId id, IrValue *pointer, IrValue *value, IrValue *mask);
 
 /// A mask as it must be for `load`, `store` and atomics: int1, or NULL for none (or always true).
 bool lower_mask(Lower *cx, const BoundArgs *args, unsigned index, IrValue **out);

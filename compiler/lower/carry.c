@@ -1,6 +1,7 @@
 // carry.c - see carry.h. Types must agree between the entry of a loop and the end of its body; the
 // messages about that are here, with the fix where one is known.
 #include "lower/carry.h"
+#include "lower/view.h"
 
 #include <string.h>
 
@@ -31,7 +32,7 @@ static bool is_number(const Val *v)
 // the same order by every walk over the value.
 static void make_leaves(Carry *c, Val v, Sym hint, Span span)
 {
-    if (v.kind == VAL_TUPLE) {
+    if (val_has_parts(&v)) {
         for (uint32_t i = 0; i < v.tuple.len; i++)
             make_leaves(c, v.tuple.at[i], hint, span);
     } else if (v.kind == VAL_VALUE || is_number(&v)) {
@@ -60,7 +61,7 @@ static IrValue *leaf_result(const Carry *c, uint32_t leaf, unsigned region)
 // `v` with its numbers replaced by values of the leaves from *next on.
 static Val with_leaves(Carry *c, Val v, uint32_t *next, LeafValue *value, unsigned region)
 {
-    if (v.kind == VAL_TUPLE) {
+    if (val_has_parts(&v)) {
         Val out = v;
         out.tuple.at = ARENA_NEW_N(c->cx->arena, Val, v.tuple.len);
         for (uint32_t i = 0; i < v.tuple.len; i++)
@@ -144,8 +145,8 @@ static bool close_val(Carry *c, Val inside, Val final, uint32_t *next, Span span
         c->failed = true;
         return true;
     }
-    if (inside.kind == VAL_TUPLE) {
-        if (final.kind != VAL_TUPLE || final.tuple.len != inside.tuple.len)
+    if (val_has_parts(&inside)) {
+        if (!lower_same_form(&inside, &final))
             return false;
         for (uint32_t i = 0; i < inside.tuple.len; i++)
             if (!close_val(c, inside.tuple.at[i], final.tuple.at[i], next, span, why))
@@ -255,7 +256,7 @@ static void close_var(Carry *c, CarriedVar *v)
 static void result_leaves(Carry *c, Val v, Span span)
 {
     Lower *cx = c->cx;
-    for (uint32_t i = 0; v.kind == VAL_TUPLE && i < v.tuple.len; i++)
+    for (uint32_t i = 0; val_has_parts(&v) && i < v.tuple.len; i++)
         result_leaves(c, v.tuple.at[i], span);
     if (v.kind != VAL_VALUE && !is_number(&v))
         return;

@@ -18,7 +18,8 @@ typedef enum {
     VAL_CONST,   ///< known at compile time
     VAL_VALUE,   ///< an IrValue
     VAL_TUPLE,   ///< of Vals (a tuple of constants only is still VAL_TUPLE)
-    VAL_METHOD,  ///< `receiver.name` of a block or scalar, to be called
+    VAL_VIEW,    ///< a tensor descriptor or block pointer (view.h)
+    VAL_METHOD,  ///< `receiver.name` of a block, scalar or view, to be called
     VAL_VOID     ///< result of a call that returns nothing
 } ValKind;
 
@@ -33,9 +34,10 @@ struct Val {
     struct {
         Val *at;
         uint32_t len;
-    } tuple;                ///< TUPLE
-    const Builtin *method;  ///< METHOD
-    Val *receiver;          ///< METHOD
+    } tuple;                  ///< TUPLE; the run-time parts of a VIEW
+    const struct View *view;  ///< VIEW: what is fixed of it
+    const Builtin *method;    ///< METHOD
+    Val *receiver;            ///< METHOD
 };
 
 typedef struct Lower Lower;  ///< state of one lowering; fields in lower_impl.h
@@ -81,6 +83,11 @@ DiagSink *lower_diags(Lower *cx);
 Arena *lower_arena(Lower *cx);
 ConstCx *lower_consts(Lower *cx);
 
+/// Made of other Vals: what carries or merges values goes through `tuple`.
+static inline bool val_has_parts(const Val *v)
+{
+    return v->kind == VAL_TUPLE || v->kind == VAL_VIEW;
+}
 static inline Val val_error(void)
 {
     return (Val){ .kind = VAL_ERROR };

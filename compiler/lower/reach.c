@@ -1,8 +1,8 @@
 /// reach.c - which parameters decide where and whether a kernel touches memory.
 ///
-/// Knowing that such an integer (a row stride, a width that bounds a mask) is a multiple of a few elements
-/// is what makes wide accesses provable, so the specialised variant assumes it. Other integers are left
-/// alone: a fact about them would only make the variant fit fewer calls.
+/// Knowing that such an integer (a row stride, a width that bounds a mask) is a multiple of a few
+/// elements is what makes wide accesses provable, so the specialised variant assumes it. Other
+/// integers are left alone: a fact about them would only make the variant fit fewer calls.
 #include "lower/variants.h"
 
 typedef struct Reach {

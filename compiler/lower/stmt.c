@@ -1,6 +1,6 @@
 // stmt.c - statements but for branches and loops. A block stops at the first statement that surely
 // leaves it, and puts what follows a maybe-exit under a guard.
-#include "lower/lower_impl.h"
+#include "lower/view.h"
 
 void lower_count_step(Lower *cx, Span span)
 {
@@ -266,6 +266,17 @@ static void lower_leave_round(Lower *cx, const AstNode *n)
                    val_const(const_bool(true)), n->span);
 }
 
+/// An expression that is evaluated for its effects. A block pointer has none: it was to be moved.
+static void lower_expr_stmt(Lower *cx, const AstNode *value)
+{
+    Val v = lower_expr(cx, value);
+    if (v.kind != VAL_VIEW || v.view->kind != VIEW_BLOCK_POINTER)
+        return;
+    lower_error(cx, DIAG_BAD_CALL, value->span,
+                "the block pointer that this makes is not used; it changes none in place");
+    diag_help(cx->consts.diags, "assign it, as in 'p = advance(p, ...)'");
+}
+
 void lower_stmt(Lower *cx, const AstNode *n)
 {
     switch ((unsigned)n->kind) {
@@ -284,7 +295,7 @@ void lower_stmt(Lower *cx, const AstNode *n)
     case AST_BREAK:
     case AST_CONTINUE: lower_leave_round(cx, n); return;
     case AST_ASSERT: lower_assert(cx, ast_assert(n)); return;
-    case AST_EXPR_STMT: lower_expr(cx, ast_expr(n)->value); return;
+    case AST_EXPR_STMT: lower_expr_stmt(cx, ast_expr(n)->value); return;
     case AST_PASS:
     case AST_ERROR: return;
     default:

@@ -1,6 +1,6 @@
 // value.c - from Val to IrValue: literals become typed, scalars become blocks, and constants that
 // builtins want are taken out of arguments with the message that says what was given instead.
-#include "lower/lower_impl.h"
+#include "lower/view.h"
 
 #include <inttypes.h>
 
@@ -49,6 +49,7 @@ const Type *lower_type_of(Lower *cx, Val v)
     }
     case VAL_ERROR:
     case VAL_TUPLE:
+    case VAL_VIEW:
     case VAL_METHOD:
     case VAL_VOID: return type_error(cx->program->types);
     }
@@ -70,6 +71,7 @@ const char *lower_text(Lower *cx, Val v)
     case VAL_ERROR: return "an error";
     case VAL_VALUE: return type_text(cx->program->types, v.v->type);
     case VAL_TUPLE: return arena_printf(cx->arena, "a tuple of %" PRIu32, v.tuple.len);
+    case VAL_VIEW: return lower_view_text(cx, v);
     case VAL_METHOD: return "a method";
     case VAL_VOID: return "nothing";
     case VAL_CONST: break;

@@ -39,9 +39,23 @@ const Namespace *builtin_find_space(const BuiltinTable *t, const char *path)
     return space == SPACE_BARE ? NULL : &t->spaces[space];
 }
 
-const Builtin *builtin_find_method(const BuiltinTable *t, Sym name, bool of_dtype)
+unsigned builtin_method_space(BuiltinUse use)
 {
-    ConstVal v = find_in(t, of_dtype ? SPACE_DTYPE_METHODS : SPACE_METHODS, name);
+    switch (use) {
+    case USE_METHOD: return SPACE_METHODS;
+    case USE_DTYPE_METHOD: return SPACE_DTYPE_METHODS;
+    case USE_DESC_METHOD: return SPACE_DESC_METHODS;
+    case USE_FUNCTION:
+    case USE_ANNOTATION:
+    case USE_DECORATOR:
+    case USE_DTYPE: break;
+    }
+    return SPACE_SLOTS;
+}
+
+const Builtin *builtin_find_method(const BuiltinTable *t, Sym name, BuiltinUse use)
+{
+    ConstVal v = find_in(t, builtin_method_space(use), name);
     return v.kind == CONST_BUILTIN ? v.v.ref : NULL;
 }
 
@@ -58,9 +72,9 @@ const char *builtin_suggest(const BuiltinTable *t, BuiltinSpace space, const cha
                : diag_did_you_mean(name, t->names[SPACE_LANG], t->name_count[SPACE_LANG]);
 }
 
-const char *builtin_suggest_method(const BuiltinTable *t, const char *name, bool of_dtype)
+const char *builtin_suggest_method(const BuiltinTable *t, const char *name, BuiltinUse use)
 {
-    unsigned space = of_dtype ? SPACE_DTYPE_METHODS : SPACE_METHODS;
+    unsigned space = builtin_method_space(use);
     return diag_did_you_mean(name, t->names[space], t->name_count[space]);
 }
 

@@ -31,6 +31,7 @@ typedef enum {
     USE_FUNCTION,
     USE_METHOD,        ///< also callable as x.name(...) on blocks and scalars
     USE_DTYPE_METHOD,  ///< only dtype.name()
+    USE_DESC_METHOD,   ///< only desc.name(...) of a tensor descriptor
     USE_ANNOTATION,
     USE_DECORATOR,
     USE_DTYPE  ///< a dtype that no target has
@@ -74,15 +75,15 @@ ConstVal builtin_find(const BuiltinTable *t, BuiltinSpace space, Sym name);
 /// A space by its path from `import`: "newt.language", "triton.language.extra.cuda.libdevice". Or
 /// NULL.
 const Namespace *builtin_find_space(const BuiltinTable *t, const char *path);
-/// `x.name(...)` on a block or scalar, or of a dtype when `of_dtype`. NULL for none.
-const Builtin *builtin_find_method(const BuiltinTable *t, Sym name, bool of_dtype);
+/// The row of `x.name(...)`: of blocks and scalars (METHOD), dtypes or descriptors. NULL for none.
+const Builtin *builtin_find_method(const BuiltinTable *t, Sym name, BuiltinUse use);
 /// The row of an id (not LATER; ops.def rows without a surface name give NULL).
 const Builtin *builtin_get(const BuiltinTable *t, BuiltinId id);
 
 /// The nearest name in a space, for "did you mean"; NULL when nothing is near.
 const char *builtin_suggest(const BuiltinTable *t, BuiltinSpace space, const char *name);
-/// The nearest name of a method of values, or of dtypes.
-const char *builtin_suggest_method(const BuiltinTable *t, const char *name, bool of_dtype);
+/// The nearest name of such a method.
+const char *builtin_suggest_method(const BuiltinTable *t, const char *name, BuiltinUse use);
 /// The index of the parameter `name`, or -1.
 int builtin_find_param(const Builtin *b, Sym name);
 /// The nearest parameter name, or NULL.

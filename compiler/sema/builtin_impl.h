@@ -3,8 +3,8 @@
 #define NEWT_SEMA_BUILTIN_IMPL_H
 #include "sema/builtin.h"
 
-/// Two more "spaces" hold what stands after a dot of a value, and of a dtype.
-enum { SPACE_METHODS = SPACE_COUNT, SPACE_DTYPE_METHODS, SPACE_SLOTS };
+/// More "spaces" hold what stands after a dot of a value, of a dtype and of a tensor descriptor.
+enum { SPACE_METHODS = SPACE_COUNT, SPACE_DTYPE_METHODS, SPACE_DESC_METHODS, SPACE_SLOTS };
 
 typedef struct BuiltinEntry {
     unsigned space;
@@ -23,6 +23,9 @@ struct BuiltinTable {
     const char **names[SPACE_SLOTS];  ///< of each space, for suggestions
     uint32_t name_count[SPACE_SLOTS];
 };
+
+/// The space of the methods of a use; SPACE_SLOTS when there are none.
+unsigned builtin_method_space(BuiltinUse use);
 
 /// The slot of (space, name): its entry, or the free slot where it belongs.
 BuiltinEntry *builtin_slot(const BuiltinTable *t, unsigned space, Sym name);

@@ -20,6 +20,7 @@ static const BuiltinRow rows[] = {
 #define FUNCTION     USE_FUNCTION
 #define METHOD       USE_METHOD
 #define DTYPE_METHOD USE_DTYPE_METHOD
+#define DESC_METHOD  USE_DESC_METHOD
 #define ANNOTATION   USE_ANNOTATION
 #define DECORATOR    USE_DECORATOR
 #define DTYPE        USE_DTYPE
@@ -29,6 +30,7 @@ static const BuiltinRow rows[] = {
 #undef FUNCTION
 #undef METHOD
 #undef DTYPE_METHOD
+#undef DESC_METHOD
 #undef ANNOTATION
 #undef DECORATOR
 #undef DTYPE
@@ -215,10 +217,9 @@ static void enter_rows(BuiltinTable *t)
             for (unsigned space = 0; space < SPACE_COUNT; space++)
                 if (row->spaces & 1u << space)
                     enter(t, space, name, value_of(b));
-            if (row->use == USE_METHOD)
-                enter(t, SPACE_METHODS, name, value_of(b));
-            if (row->use == USE_DTYPE_METHOD)
-                enter(t, SPACE_DTYPE_METHODS, name, value_of(b));
+            const unsigned methods = builtin_method_space(row->use);
+            if (methods != SPACE_SLOTS)
+                enter(t, methods, name, value_of(b));
         }
     }
 }

@@ -197,24 +197,28 @@ static void methods(void **state)
     Fixture *f = *state;
     static const struct {
         const char *name;
-        bool of_dtype;
+        BuiltinUse use;
         int id;  // -1: none
     } cases[] = {
-        { "to", false, BUILTIN_TO },
-        { "sum", false, BUILTIN_SUM },
-        { "reshape", false, BUILTIN_RESHAPE },
-        { "exp", false, BUILTIN_OP_EXP },
-        { "program_id", false, -1 },
-        { "zeros", false, -1 },
-        { "is_floating", true, BUILTIN_IS_FLOATING },
-        { "is_int1", true, BUILTIN_IS_BOOL },
-        { "is_floating", false, -1 },
-        { "to", true, -1 },
-        { "dot", false, -1 },
+        { "to", USE_METHOD, BUILTIN_TO },
+        { "sum", USE_METHOD, BUILTIN_SUM },
+        { "reshape", USE_METHOD, BUILTIN_RESHAPE },
+        { "exp", USE_METHOD, BUILTIN_OP_EXP },
+        { "program_id", USE_METHOD, -1 },
+        { "zeros", USE_METHOD, -1 },
+        { "is_floating", USE_DTYPE_METHOD, BUILTIN_IS_FLOATING },
+        { "is_int1", USE_DTYPE_METHOD, BUILTIN_IS_BOOL },
+        { "is_floating", USE_METHOD, -1 },
+        { "to", USE_DTYPE_METHOD, -1 },
+        { "dot", USE_METHOD, -1 },
+        { "load", USE_METHOD, BUILTIN_LOAD },
+        { "load", USE_DESC_METHOD, BUILTIN_DESC_LOAD },
+        { "advance", USE_DESC_METHOD, -1 },
+        { "load", USE_FUNCTION, -1 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const Builtin *b =
-            builtin_find_method(f->table, sym_of(&f->syms, cases[i].name), cases[i].of_dtype);
+            builtin_find_method(f->table, sym_of(&f->syms, cases[i].name), cases[i].use);
         assert_int_equal(b ? (int)b->id : -1, cases[i].id);
     }
 }

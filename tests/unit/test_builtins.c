@@ -294,8 +294,7 @@ static const Case refused[] = {
     { "eviction", "nl.load(x, eviction_policy='first')",
       "1:28: unknown eviction policy 'first'; expected evict_first or evict_last [bad-value]\n" },
     { "boundary_check", "nl.load(x, boundary_check=(0,))",
-      "1:27: 'boundary_check' is for block pointers, which this version does not compile yet "
-      "[unsupported]\n" },
+      "1:27: 'boundary_check' is for block pointers; use 'mask' [bad-call]\n" },
     { "value_of_another_shape", "nl.store(x + nl.arange(0, 8), nl.zeros((16,), nl.float32))",
       "1:31: value shape (16) does not match pointer shape (8) [shape-mismatch]\n" },
     { "block_through_scalar_pointer", "nl.store(x, nl.zeros((16,), nl.float32))",
