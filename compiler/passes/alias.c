@@ -187,6 +187,25 @@ static void take_product(Affine *f, const IrValue *v, Place at)
     add_opaque(f, v, &at);
 }
 
+/// A shift by a constant is a product.
+static void take_shift(Affine *f, const IrValue *v, Place at)
+{
+    int64_t by;
+    if (!constant_of(v->def->args[1], &by) || by < 0 || by >= 31)
+        add_opaque(f, v, &at);
+    else if (scaled(f, &at, INT64_C(1) << by))
+        take_apart(f, v->def->args[0], at);
+}
+
+/// Narrow unsigned numbers wrap when they are negated, and then a widening cast shows it.
+static void take_negative(Affine *f, const IrValue *v, Place at)
+{
+    if (type_is_unsigned(v->type) && type_elem_bytes(v->type) < 8)
+        add_opaque(f, v, &at);
+    else if (scaled(f, &at, -1))
+        take_apart(f, v->def->args[0], at);
+}
+
 static void take_arange(Affine *f, const IrOp *op, const Place *at)
 {
     add_constant(f, at, op->attr.range.lo);
@@ -234,6 +253,8 @@ static void take_apart(Affine *f, const IrValue *v, Place at)
             take_apart(f, op->args[1], negative);
         return;
     case IR_MUL: take_product(f, v, at); return;
+    case IR_SHL: take_shift(f, v, at); return;
+    case IR_NEG: take_negative(f, v, at); return;
     case IR_SPLAT:
     case IR_CONVERT:
     case IR_BROADCAST:

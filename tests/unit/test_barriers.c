@@ -20,6 +20,21 @@
 #define MOVED(NAME, FROM, BY, L)                                     \
     "%c" NAME " = const " BY " : (512) i32 " L "\n"                  \
     "%" NAME " = ptr_add " FROM ", %c" NAME " : (512) *fp32 " L "\n"
+/// %NAME = addresses BASE - (0..511), by negative numbers of type T.
+#define MIRRORED(NAME, BASE, T)                                      \
+    "%r" NAME " = arange 0, 512 : (512) i32 " L4 "\n"                \
+    "%t" NAME " = cast %r" NAME " : (512) " T " " L4 "\n"            \
+    "%n" NAME " = neg %t" NAME " : (512) " T " " L4 "\n"             \
+    "%w" NAME " = cast %n" NAME " : (512) i64 " L4 "\n"              \
+    "%s" NAME " = splat " BASE " : (512) *fp32 " L4 "\n"             \
+    "%" NAME " = ptr_add %s" NAME ", %w" NAME " : (512) *fp32 " L4 "\n"
+/// %NAME = addresses BASE + 8 * (0..511), by a shift.
+#define SHIFTED(NAME, BASE)                                          \
+    "%r" NAME " = arange 0, 512 : (512) i32 " L4 "\n"                \
+    "%c" NAME " = const 3 : (512) i32 " L4 "\n"                      \
+    "%n" NAME " = shl %r" NAME ", %c" NAME " : (512) i32 " L4 "\n"   \
+    "%s" NAME " = splat " BASE " : (512) *fp32 " L4 "\n"             \
+    "%" NAME " = ptr_add %s" NAME ", %n" NAME " : (512) *fp32 " L4 "\n"
 #define ONES(L) "%one = const 1.0 : (512) fp32 " L "\n"
 #define REDUCE(NAME, OF, SMEM)                                       \
     "%" NAME " = reduce " OF " {kind=sum, axis=0, smem=" SMEM ", smem_bytes=16} : fp32\n"
@@ -71,6 +86,26 @@ static const BarrierCase cases[] = {
       FN(PTRS, ADDRESSES("x", "%p", L4) ONES(L4) "%r = arange 511, 543 : (32) i32 " LR "\n%s = splat %p : (32) *fp32 " LR
                "\n%y = ptr_add %s, %r : (32) *fp32 " LR "\n%v = const 1.0 : (32) fp32 " LR "\n"
                "store %x, %one\nstore %y, %v\n"),
+      "s|s" },
+    { "mirrored_and_behind_it",
+      FN(PTRS, MIRRORED("x", "%p", "i32") ADDRESSES("z", "%p", L4) MOVED("y", "%z", "1", L4) ONES(L4)
+                   "store %x, %one\nstore %y, %one\n"),
+      "ss" },
+    { "mirrored_and_over_its_middle",
+      FN(PTRS, MIRRORED("x", "%p", "i32") ADDRESSES("z", "%p", L4) MOVED("y", "%z", "0", L4) ONES(L4)
+                   "store %x, %one\nstore %y, %one\n"),
+      "s|s" },
+    { "mirrored_by_numbers_that_wrap",  // -i is 2^32 - i there
+      FN(PTRS, MIRRORED("x", "%p", "u32") ADDRESSES("z", "%p", L4) MOVED("y", "%z", "1", L4) ONES(L4)
+                   "store %x, %one\nstore %y, %one\n"),
+      "s|s" },
+    { "shifted_and_behind_it",
+      FN(PTRS, SHIFTED("x", "%p") ADDRESSES("z", "%p", L4) MOVED("y", "%z", "4089", L4) ONES(L4)
+                   "store %x, %one\nstore %y, %one\n"),
+      "ss" },
+    { "shifted_and_at_its_end",
+      FN(PTRS, SHIFTED("x", "%p") ADDRESSES("z", "%p", L4) MOVED("y", "%z", "4088", L4) ONES(L4)
+                   "store %x, %one\nstore %y, %one\n"),
       "s|s" },
     { "addresses_may_repeat",
       FN(PTRS, "%r = arange 0, 512 : (512) i32 " L4 "\n%two = const 2 : (512) i32 " L4 "\n"
