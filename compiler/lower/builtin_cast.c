@@ -4,17 +4,24 @@
 
 #include <string.h>
 
+bool lower_is_missing_dtype(Lower *cx, Val v, Span span)
+{
+    const Builtin *b = v.kind == VAL_CONST && v.c.kind == CONST_BUILTIN ? v.c.v.ref : NULL;
+    if (!b || b->use != USE_DTYPE)
+        return false;
+    lower_error(cx, DIAG_UNSUPPORTED, span,
+                "no target has the type %s; supported fp8 types: %s, %s", b->name->text,
+                scalar_info[SCALAR_E4M3].name, scalar_info[SCALAR_E5M2].name);
+    return true;
+}
+
 bool lower_dtype_arg(Lower *cx, const BoundArgs *args, unsigned index, const Type **out)
 {
     Val v = args->at[index];
+    if (lower_is_missing_dtype(cx, v, args->spans[index]))
+        return false;
     if (v.kind == VAL_CONST && v.c.kind == CONST_BUILTIN) {
         const Builtin *b = v.c.v.ref;
-        if (b->use == USE_DTYPE) {
-            lower_error(cx, DIAG_UNSUPPORTED, args->spans[index],
-                        "no target has the type %s; supported fp8 types: %s, %s", b->name->text,
-                        scalar_info[SCALAR_E4M3].name, scalar_info[SCALAR_E5M2].name);
-            return false;
-        }
         // `x.to(float)`: Python's word for the conversion is taken for the type.
         ScalarKind kind = b->id == BUILTIN_PY_FLOAT  ? SCALAR_F32
                           : b->id == BUILTIN_PY_INT  ? SCALAR_I32

@@ -82,6 +82,8 @@ IrValue *lower_stored_value(Lower *cx, const BoundArgs *args, unsigned index,
 /// The mask brought to the pointer's shape; scalar pointers take scalar masks only.
 bool lower_mask_like(Lower *cx, const BoundArgs *args, unsigned index, const IrValue *pointer,
                      IrValue **out);
+/// True after reporting that `v` names an fp8 format that only other chips have.
+bool lower_is_missing_dtype(Lower *cx, Val v, Span span);
 /// An element type given as an argument; the fp8 formats of other chips are refused here.
 bool lower_dtype_arg(Lower *cx, const BoundArgs *args, unsigned index, const Type **out);
 

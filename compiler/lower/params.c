@@ -1,4 +1,5 @@
 // params.c - parameters: what annotations say (types, facts, constexpr) and what defaults bind.
+#include "lower/builtins.h"
 #include "lower/lower_impl.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ static const Type *element_type(Lower *cx, const AstNode *n)
     Val v = lower_expr(cx, n);
     if (v.kind == VAL_CONST && v.c.kind == CONST_DTYPE && v.c.v.dtype->kind == TYPE_SCALAR)
         return v.c.v.dtype;
-    if (v.kind != VAL_ERROR)
+    if (v.kind != VAL_ERROR && !lower_is_missing_dtype(cx, v, n->span))
         lower_error(cx, DIAG_TYPE_MISMATCH, n->span,
                     "a pointer's element must be a type such as float32, got %s",
                     lower_text(cx, v));
@@ -175,7 +176,7 @@ static bool annotation(Lower *cx, const AstNode *n, ParamBinding *out)
     if (n->kind == AST_SUBSCRIPT)
         return subscripted(cx, ast_subscript(n), out);
     Val v = lower_expr(cx, n);
-    if (v.kind == VAL_ERROR)
+    if (v.kind == VAL_ERROR || lower_is_missing_dtype(cx, v, n->span))
         return false;
     if (v.kind == VAL_CONST && v.c.kind == CONST_DTYPE) {
         out->type = v.c.v.dtype;

@@ -1,5 +1,6 @@
 // stmt.c - statements but for branches and loops. A block stops at the first statement that surely
 // leaves it, and puts what follows a maybe-exit under a guard.
+#include "lower/builtins.h"
 #include "lower/view.h"
 
 void lower_count_step(Lower *cx, Span span)
@@ -197,7 +198,8 @@ static void lower_ann_assign(Lower *cx, const AstAnnAssign *n)
             v = val_of(cast);
         else
             v = val_error();
-    } else if (annotation.kind != VAL_ERROR && !word) {
+    } else if (annotation.kind != VAL_ERROR && !word &&
+               !lower_is_missing_dtype(cx, annotation, n->annotation->span)) {
         lower_error(cx, DIAG_TYPE_MISMATCH, n->annotation->span,
                     "annotation must be a type, got %s", lower_text(cx, annotation));
     }

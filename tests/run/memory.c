@@ -215,6 +215,44 @@ static void grids(RunCx *cx)
         assert_int_equal(got[i], -1);
 }
 
+/// Every operation of a grid expression tells when its result does not fit 64 bits.
+static void grid_overflows(RunCx *cx)
+{
+    static const struct {
+        int64_t a, b, c, d, e, f, g, h;
+        NewtStatus status;
+    } values[] = {
+        { 1, 1, 1, 1, 0, 0, 0, 1, NEWT_OK },
+        { 1, 0, 1, 1, 0, 0, 0, 1, NEWT_BAD_ARGUMENT },
+        { INT64_MIN, -1, 1, 1, 0, 0, 0, 1, NEWT_TOO_LARGE },
+        { INT64_MIN + 1, -1, 1, 1, 0, 0, 0, 1, NEWT_TOO_LARGE },  // 2^63 - 1 programs
+        { 1, 1, 1, 0, 0, 0, 0, 1, NEWT_BAD_ARGUMENT },
+        { 1, 1, INT64_MIN, -1, 0, 0, 0, 1, NEWT_TOO_LARGE },
+        { 1, 1, 0, 1, 1, 0, 0, 1, NEWT_OK },
+        { 1, 1, 0, 1, 1, 62, 0, 1, NEWT_TOO_LARGE },  // beyond the device's limit only
+        { 1, 1, 1, 1, 1, 63, 0, 1, NEWT_TOO_LARGE },
+        { 1, 1, 1, 1, 1, 64, 0, 1, NEWT_TOO_LARGE },
+        { 1, 1, 1, 1, -2, 63, 0, 1, NEWT_TOO_LARGE },
+        { 1, 1, 1, 1, 0, 64, 0, 1, NEWT_OK },
+        { 1, 1, 1, 1, 0, 0, 0, -1, NEWT_OK },
+        { 1, 1, 1, 1, 0, 0, 0, INT64_MIN, NEWT_TOO_LARGE },
+        { 1, 1, 1, 1, 0, 0, INT64_MIN, 1, NEWT_TOO_LARGE },
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        int32_t got;
+        void *out = RUN_OUT(cx, 4);
+        assert_int_equal(K(grid_values)(cx->device, NULL, out, values[i].a, values[i].b,
+                                        values[i].c, values[i].d, values[i].e, values[i].f,
+                                        values[i].g, values[i].h),
+                         values[i].status);
+        run_get(cx, out, &got);
+        assert_int_equal(got, values[i].status == NEWT_OK ? 1 : -1);
+    }
+    void *out = RUN_OUT(cx, 4);
+    RUN_OK(K(grid_negative)(cx->device, NULL, out, -1));
+    assert_int_equal(K(grid_negative)(cx->device, NULL, out, INT64_MIN), NEWT_TOO_LARGE);
+}
+
 static void pointer_arithmetic(RunCx *cx)
 {
     int32_t x[16], y[16];
@@ -269,6 +307,7 @@ RUN_TESTS = {
     { "shapes", block_shapes },
     { "gather and in place", indirect },
     { "grids", grids },
+    { "grid overflows", grid_overflows },
     { "pointers", pointer_arithmetic },
     { "access modifiers", access_modifiers },
     { "facts", promised_facts },

@@ -148,6 +148,18 @@ static const char *host_ptr(HostEmit *e, const IrOp *op, const char *p, const ch
     return arena_printf(&e->scratch, "nth_ptr_diff(%s, %s, %u)", p, offset, size);
 }
 
+/// Operations whose result may not fit 64 bits: in a grid expression each tells.
+static bool host_may_overflow(const IrOp *op)
+{
+    static const IrCode codes[] = {
+        IR_ADD, IR_SUB, IR_MUL, IR_IDIV, IR_REM, IR_CDIV, IR_NEG, IR_ABS, IR_SHL
+    };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (op->code == codes[i])
+            return true;
+    return false;
+}
+
 static const char *host_elementwise(HostEmit *e, const IrOp *op, const HostCoords *c)
 {
     const char *x[3] = { "", "", "" };
@@ -164,8 +176,7 @@ static const char *host_elementwise(HostEmit *e, const IrOp *op, const HostCoord
     const char *suffix = host_suffix(op->args[0]->type);
     const char *nan = ir_op_info[op->code].attr == ATTR_NAN && op->attr.propagate_nan && type_is_float(op->args[0]->type)
                           ? "_nan" : "";
-    const char *grid = e->is_grid && (op->code == IR_ADD || op->code == IR_SUB || op->code == IR_MUL || op->code == IR_IDIV ||
-                                      op->code == IR_REM || op->code == IR_CDIV) ? "_checked" : "";
+    const char *grid = e->is_grid && host_may_overflow(op) ? "_checked" : "";
     const char *half = op->code == IR_ROUND ? "_half" : "";  // nth_round_f32 is the conversion
     Buf b = { 0 };
     buf_printf(&b, "nth_%s%s%s_%s%s(", ir_op_info[op->code].mnemonic, nan, grid, suffix, half);

@@ -460,7 +460,8 @@ NTH_FN int64_t nth_mul_checked_i64(int64_t a, int64_t b, NewtStatus *s)
 }
 NTH_FN int64_t nth_idiv_checked_i64(int64_t a, int64_t b, NewtStatus *s)
 {
-    return nth_checked(b == 0, nth_idiv_i64(a, b), NEWT_BAD_ARGUMENT, s);
+    const int64_t q = nth_checked(b == 0, nth_idiv_i64(a, b), NEWT_BAD_ARGUMENT, s);
+    return nth_checked(a == INT64_MIN && b == -1, q, NEWT_TOO_LARGE, s);
 }
 NTH_FN int64_t nth_rem_checked_i64(int64_t a, int64_t b, NewtStatus *s)
 {
@@ -468,7 +469,21 @@ NTH_FN int64_t nth_rem_checked_i64(int64_t a, int64_t b, NewtStatus *s)
 }
 NTH_FN int64_t nth_cdiv_checked_i64(int64_t a, int64_t b, NewtStatus *s)
 {
-    return nth_checked(b == 0, nth_cdiv_i64(a, b), NEWT_BAD_ARGUMENT, s);
+    const int64_t q = nth_checked(b == 0, nth_cdiv_i64(a, b), NEWT_BAD_ARGUMENT, s);
+    return nth_checked(a == INT64_MIN && b == -1, q, NEWT_TOO_LARGE, s);
+}
+NTH_FN int64_t nth_neg_checked_i64(int64_t a, NewtStatus *s)
+{
+    return nth_checked(a == INT64_MIN, nth_neg_i64(a), NEWT_TOO_LARGE, s);
+}
+NTH_FN int64_t nth_abs_checked_i64(int64_t a, NewtStatus *s)
+{
+    return nth_checked(a == INT64_MIN, nth_abs_i64(a), NEWT_TOO_LARGE, s);
+}
+NTH_FN int64_t nth_shl_checked_i64(int64_t a, int64_t n, NewtStatus *s)
+{
+    const int64_t r = nth_shl_i64(a, n);
+    return nth_checked(nth_shr_i64(r, n) != a, r, NEWT_TOO_LARGE, s);
 }
 /* ---- end of support ---- */
 
