@@ -10,19 +10,25 @@
 #include "support/str.h"
 
 typedef struct ArtifactParam {
-    const char *name;       ///< as in the source
-    const char *c_name;     ///< the same, or with an underscore when C or C++ keeps the word
-    const Type *type;       ///< SCALAR or PTR
-    bool is_const;          ///< pointer: nothing is stored through it
-    uint32_t offset, size;  ///< in the argument record
+    const char *name;          ///< as in the source
+    const char *c_name;        ///< the same, or with an underscore when C or C++ keeps the word
+    const Type *type;          ///< SCALAR or PTR
+    bool is_const;             ///< pointer: nothing is stored through it
+    uint32_t offset, size;     ///< in the argument record
+    bool is_read, is_written;  ///< pointer: what the kernel does through it
+    /* of an autotuned kernel */
+    bool is_key;       ///< its value makes the shape class
+    bool is_zeroed;    ///< set to zero before each run of the tuner
+    bool is_restored;  ///< what it points to is part of the input
 } ArtifactParam;
 
-typedef enum { TEST_ALIGN, TEST_MULTIPLE, TEST_EQUAL, TEST_FITS_I32 } ArtifactTest;
+typedef enum { TEST_ALIGN, TEST_MULTIPLE, TEST_EQUAL, TEST_FITS_I32, TEST_RESULT } ArtifactTest;
 
 typedef struct ArtifactPredicate {
     ArtifactTest test;
     uint32_t param;
     int64_t value;
+    const char *symbol;  ///< RESULT: static function in host_text whose first result is compared
 } ArtifactPredicate;
 
 /// A tensor map, as NewtTensorRecipe; innermost axis first.
@@ -56,15 +62,25 @@ typedef struct ArtifactVariant {
     uint64_t host_scratch;
 } ArtifactVariant;
 
+/// A configuration of an autotuned kernel.
+typedef struct ArtifactConfig {
+    const char *name, *text;  ///< "M64_N64_W4_S3", "BLOCK_M=64 ... num_stages=3"
+    uint32_t first_variant, variant_count;
+} ArtifactConfig;
+
 typedef struct ArtifactKernel {
-    const char *name;      ///< exported C name, prefix included
-    const char *doc;       ///< docstring, or NULL
-    const char *location;  ///< "vadd.newt:7"
+    const char *name;       ///< exported C name, prefix included
+    const char *doc;        ///< docstring, or NULL
+    const char *location;   ///< "vadd.newt:7"
+    const char *record;     ///< tag of the argument record's struct
+    const char *type_name;  ///< "Matmul": prefix of the types of an autotuned kernel
     const ArtifactParam *params;
     uint32_t param_count, record_size;
     const ArtifactVariant *variants;  ///< most special first
     uint32_t variant_count;
     bool has_grid;
+    const ArtifactConfig *configs;  ///< the first is the default; none: not autotuned
+    uint32_t config_count;
 } ArtifactKernel;
 
 typedef enum { IMAGE_CUBIN, IMAGE_PTX } ArtifactImageKind;
@@ -112,6 +128,10 @@ void artifact_c_params(Arena *a, ArtifactParam *params, uint32_t count);
 /// The same for a kernel, whose name is not that of a function of C's library either. NULL when it
 /// begins as the names of libnewt do: no underscore makes that safe.
 const char *artifact_c_function(Arena *a, const char *name);
+/// The tag of the argument record's struct: public where there are configurations.
+const char *artifact_record(Arena *a, const char *kernel, uint32_t config_count);
+/// "matmul_f16" as a type's name: "MatmulF16".
+const char *artifact_type_name(Arena *a, const char *kernel);
 /// A name that the generated C would define for both kernels, or NULL.
 const char *artifact_c_clash(const char *one, const char *other);
 /// The C type of a parameter in prototypes: "const float *", "int32_t ".

@@ -3,6 +3,7 @@
 /// The record is an ordinary C struct: each member at its natural alignment. module.c asserts the
 /// offsets, so a disagreement with the user's compiler is an error there and not wrong results.
 #include "artifact/artifact.h"
+#include <ctype.h>
 
 void artifact_c_type(Buf *out, const ArtifactParam *p)
 {
@@ -13,6 +14,27 @@ void artifact_c_type(Buf *out, const ArtifactParam *p)
     }
     ScalarKind k = type_scalar_kind(p->type);
     buf_printf(out, "%s ", k == SCALAR_I1 ? "bool" : scalar_info[k].c);
+}
+
+const char *artifact_type_name(Arena *a, const char *kernel)
+{
+    Buf b = { 0 };
+    bool first = true;
+    for (; *kernel; kernel++) {
+        const unsigned char c = (unsigned char)*kernel;
+        if (c != '_')
+            buf_putc(&b, first ? (char)toupper(c) : (char)c);
+        first = c == '_';
+    }
+    const char *name = arena_strndup(a, b.at ? b.at : "", b.len);
+    buf_free(&b);
+    return name;
+}
+
+const char *artifact_record(Arena *a, const char *kernel, uint32_t config_count)
+{
+    return config_count ? arena_printf(a, "%sArgs", artifact_type_name(a, kernel))
+                        : arena_printf(a, "%s_args", kernel);
 }
 
 uint32_t artifact_layout_params(ArtifactParam *params, uint32_t count)

@@ -3,7 +3,7 @@
 /// The comment is the docstring plus what only the compiler knows. No date, no path, no host name:
 /// the same source gives the same bytes. Must stay clean as C11 and C++11 under the strictest
 /// warnings.
-#include "artifact/artifact.h"
+#include "artifact/artifact_impl.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -131,8 +131,9 @@ static void header_params(const ArtifactKernel *k, size_t column, Buf *out)
 
 static void header_variants(const Artifact *art, const ArtifactKernel *k, Buf *out)
 {
-    buf_printf(out, "/// Name, source and variants of `%s`, for tools:\n", k->name);
-    for (uint32_t v = 0; v < k->variant_count; v++) {
+    buf_printf(out, "/// Name, source and variants of `%s`, for tools%s\n", k->name,
+               k->config_count <= 1 ? ":" : ".");
+    for (uint32_t v = 0; v < k->variant_count && k->config_count <= 1; v++) {
         const ArtifactVariant *variant = &k->variants[v];
         buf_printf(out, "///   %s:", variant->name);
         for (uint32_t e = 0; e < variant->entry_count; e++) {
@@ -151,26 +152,51 @@ static void header_variants(const Artifact *art, const ArtifactKernel *k, Buf *o
     }
 }
 
-static void header_kernel(const Artifact *art, const ArtifactKernel *k, Buf *out)
+static void header_preload(const ArtifactKernel *k, const char *mark, Buf *out)
 {
-    const char *export = art->export_macro ? art->export_macro : "";
-    const char *space = art->export_macro ? " " : "";
-
-    header_doc(k, out);
-    header_facts(k, out);
-    size_t start = out->len;
-    buf_printf(out, "%s%sNEWT_NODISCARD NewtStatus %s(", export, space, k->name);
-    header_params(k, out->len - start, out);
-    buf_puts(out, ");\n\n");
     buf_printf(out,
                "/// Loads the images that `%s` may use on `device`, so that the first launch costs "
                "what the\n"
-               "/// others do.\n",
+               "/// others do.",
                k->name);
-    buf_printf(out, "%s%sNEWT_NODISCARD NewtStatus %s_preload(NewtDevice *device);\n\n", export,
-               space, k->name);
+    if (k->config_count) {
+        buf_puts(out, " `config`: of that configuration; ");
+        for (const char *p = k->name; *p; p++)
+            buf_putc(out, (char)toupper((unsigned char)*p));
+        buf_printf(
+            out,
+            "_AUTO: of all that fit.\n"
+            "%sNEWT_NODISCARD NewtStatus %s_preload(NewtDevice *device, %sConfig config);\n\n",
+            mark, k->name, k->type_name);
+    } else {
+        buf_printf(out, "\n%sNEWT_NODISCARD NewtStatus %s_preload(NewtDevice *device);\n\n", mark,
+                   k->name);
+    }
+}
+
+static void header_kernel(const Artifact *art, const ArtifactKernel *k, Buf *out)
+{
+    Buf mark = { 0 };
+    if (art->export_macro)
+        buf_printf(&mark, "%s ", art->export_macro);
+    else
+        buf_puts(&mark, "");
+
+    tuned_header_types(art, k, out);
+    header_doc(k, out);
+    if (k->config_count)
+        buf_puts(out, "///\n/// Runs the configuration that was tuned for this device and shape, "
+                      "else the default.\n");
+    header_facts(k, out);
+    size_t start = out->len;
+    buf_printf(out, "%sNEWT_NODISCARD NewtStatus %s(", mark.at, k->name);
+    header_params(k, out->len - start, out);
+    buf_puts(out, ");\n\n");
+    tuned_header_functions(k, mark.at, out);
+    header_preload(k, mark.at, out);
     header_variants(art, k, out);
-    buf_printf(out, "%s%sextern const NewtKernel *const %s_kernel;\n\n", export, space, k->name);
+    buf_printf(out, "%sextern const NewtKernel *const %s_kernel;\n\n", mark.at, k->name);
+    buf_free(&mark);
 }
 
 static void header_namespace(const Artifact *art, Buf *out)
@@ -216,7 +242,7 @@ void artifact_write_header(const Artifact *art, Buf *out)
 {
     buf_printf(out, "/* %s - generated from %s by newtc " NEWTC_VERSION ".  Do not edit.\n",
                art->header_name, art->source_name);
-    buf_printf(out, " * source sha256 %s\n * images: %s   ABI 1 */\n", art->source_sha256,
+    buf_printf(out, " * source sha256 %s\n * images: %s   ABI 2 */\n", art->source_sha256,
                art->arch_list);
     buf_puts(out, "#ifndef ");
     header_guard(art, out);

@@ -1,7 +1,7 @@
 /// manifest.c - the JSON manifest: what was compiled, for build systems and tools.
 ///
 /// Schema 1; keys are only ever added. Same Artifact, same bytes.
-#include "artifact/artifact.h"
+#include "artifact/artifact_impl.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -47,14 +47,14 @@ static void manifest_launch(const ArtifactKernel *k, const ArtifactEntry *e, Buf
 static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const ArtifactVariant *v,
                              Buf *out)
 {
-    static const char *const test_names[] = { "align", "multiple", "equal", "fits_i32" };
+    static const char *const test_names[] = { "align", "multiple", "equal", "fits_i32", "result" };
     buf_puts(out, "        { \"name\": ");
     manifest_string(out, v->name);
     buf_puts(out, ", \"when\": [");
     for (uint32_t i = 0; i < v->predicate_count; i++) {
         const ArtifactPredicate *p = &v->predicates[i];
         buf_printf(out, "%s{ \"test\": \"%s\", \"param\": ", i ? ", " : "", test_names[p->test]);
-        manifest_string(out, k->params[p->param].name);
+        manifest_string(out, p->symbol ? p->symbol : k->params[p->param].name);
         buf_printf(out, ", \"value\": %" PRId64 " }", p->value);
     }
     buf_puts(out, "], \"entries\": [");
@@ -91,7 +91,9 @@ static void manifest_kernel(const Artifact *art, const ArtifactKernel *k, Buf *o
         buf_puts(out, i ? ",\n" : "\n");
         manifest_variant(art, k, &k->variants[i], out);
     }
-    buf_puts(out, "\n      ] }");
+    buf_puts(out, "\n      ]");
+    tuned_manifest(k, out);
+    buf_puts(out, " }");
 }
 
 void artifact_write_manifest(const Artifact *art, Buf *out)

@@ -3,7 +3,7 @@
 /// Everything clever is in libnewt; the text here is data and functions of a few lines. Users
 /// compile it with their own flags, so it stays clean under -Wall -Wextra -Wconversion -Wpedantic
 /// as C11.
-#include "artifact/artifact.h"
+#include "artifact/artifact_impl.h"
 #include "support/sha256.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -77,27 +77,50 @@ static void module_images(const Artifact *art, Buf *out)
     buf_puts(out, "};\n\n");
 }
 
-/// The record as a struct, with the offsets that the tables and the kernels rely on.
+/// The record as a struct, with the offsets that the tables and the kernels rely on. The header has
+/// it already where there are configurations.
 static void module_record(const ArtifactKernel *k, Buf *out)
 {
     if (!k->param_count)
         return;
-    buf_printf(out, "struct %s_args {\n", k->name);
-    for (uint32_t i = 0; i < k->param_count; i++) {
+    if (!k->config_count)
+        buf_printf(out, "struct %s {\n", k->record);
+    for (uint32_t i = 0; i < k->param_count && !k->config_count; i++) {
         buf_puts(out, "    ");
         artifact_c_type(out, &k->params[i]);
         buf_printf(out, "%s;\n", k->params[i].c_name);
     }
-    buf_puts(out, "};\n");
+    if (!k->config_count)
+        buf_puts(out, "};\n");
     for (uint32_t i = 0; i < k->param_count; i++) {
         const ArtifactParam *p = &k->params[i];
         buf_printf(out,
-                   "_Static_assert(offsetof(struct %s_args, %s) == %u && sizeof((struct %s_args "
+                   "_Static_assert(offsetof(struct %s, %s) == %u && sizeof((struct %s "
                    "*)0)->%s == %u,\n"
                    "               \"%s: this compiler lays out the arguments in another way\");\n",
-                   k->name, p->c_name, p->offset, k->name, p->c_name, p->size, k->name);
+                   k->record, p->c_name, p->offset, k->record, p->c_name, p->size, k->name);
     }
     buf_puts(out, "\n");
+}
+
+/// What the tuner must know of a parameter.
+static void module_uses(const ArtifactParam *p, Buf *out)
+{
+    const struct {
+        bool on;
+        const char *name;
+    } uses[] = { { p->is_read, "NEWT_USE_READ" },
+                 { p->is_written, "NEWT_USE_WRITTEN" },
+                 { p->is_zeroed, "NEWT_USE_ZEROED" },
+                 { p->is_restored, "NEWT_USE_RESTORED" } };
+    const char *before = "";
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (uses[i].on) {
+            buf_printf(out, "%s%s", before, uses[i].name);
+            before = " | ";
+        }
+    if (!*before)
+        buf_putc(out, '0');
 }
 
 static void module_params(const ArtifactKernel *k, uint32_t index, Buf *out)
@@ -109,9 +132,11 @@ static void module_params(const ArtifactKernel *k, uint32_t index, Buf *out)
         const ArtifactParam *p = &k->params[i];
         bool pointer = p->type->kind == TYPE_PTR;
         ScalarKind kind = type_scalar_kind(pointer ? p->type->elem : p->type);
-        buf_printf(out, "    { \"%s\", %s, %s, %u, %u, %u },\n", p->name,
+        buf_printf(out, "    { \"%s\", %s, %s, %u, %u, %u, ", p->name,
                    pointer ? "NEWT_PARAM_POINTER" : "NEWT_PARAM_SCALAR", scalar_info[kind].newt,
                    p->offset, p->size, pointer && p->is_const ? 1u : 0u);
+        module_uses(p, out);
+        buf_puts(out, " },\n");
     }
     buf_puts(out, "};\n");
 }
@@ -157,14 +182,16 @@ static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uin
                                   Buf *out)
 {
     static const char *const test_names[] = { "NEWT_TEST_ALIGN", "NEWT_TEST_MULTIPLE",
-                                              "NEWT_TEST_EQUAL", "NEWT_TEST_FITS_I32" };
+                                              "NEWT_TEST_EQUAL", "NEWT_TEST_FITS_I32",
+                                              "NEWT_TEST_RESULT" };
     if (v->predicate_count) {
         buf_printf(out, "static const NewtPredicate newt_predicates_%u_%u[%u] = {\n", kernel, index,
                    v->predicate_count);
         for (uint32_t i = 0; i < v->predicate_count; i++)
-            buf_printf(out, "    { %s, %u, INT64_C(%" PRId64 ") },\n",
+            buf_printf(out, "    { %s, %u, INT64_C(%" PRId64 "), %s },\n",
                        test_names[v->predicates[i].test], v->predicates[i].param,
-                       v->predicates[i].value);
+                       v->predicates[i].value,
+                       v->predicates[i].symbol ? v->predicates[i].symbol : "NULL");
         buf_puts(out, "};\n");
     }
     if (v->entry_count)
@@ -208,7 +235,11 @@ static void module_kernel_table(const Artifact *art, Buf *out)
             buf_printf(out, ", newt_params_%u", i);
         else
             buf_puts(out, ", NULL");
-        buf_printf(out, ", newt_variants_%u, %u, %u },\n", i, k->param_count, k->variant_count);
+        buf_printf(out, ", newt_variants_%u, %u, %u, ", i, k->param_count, k->variant_count);
+        if (k->config_count)
+            buf_printf(out, "&newt_tuning_%u },\n", i);
+        else
+            buf_puts(out, "NULL },\n");
     }
     buf_puts(out, "};\n");
 }
@@ -243,17 +274,24 @@ static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
     }
     buf_puts(out, ")\n{\n");
     if (k->param_count) {
-        buf_printf(out, "    const struct %s_args newt_args = { ", k->name);
+        buf_printf(out, "    const struct %s newt_args = { ", k->record);
         for (uint32_t i = 0; i < k->param_count; i++)
             buf_printf(out, "%s%s", i ? ", " : "", k->params[i].c_name);
         buf_puts(out, " };\n");
     }
     buf_printf(out, "    return newt_launch_(&newt_kernels[%u], device, stream, %s, %s);\n}\n\n",
                index, k->has_grid ? "NULL" : "&grid", k->param_count ? "&newt_args" : "NULL");
-    buf_printf(out,
-               "NewtStatus %s_preload(NewtDevice *device)\n{\n    return "
-               "newt_preload_(&newt_kernels[%u], device);\n}\n\n",
-               k->name, index);
+    if (k->config_count)
+        buf_printf(out,
+                   "NewtStatus %s_preload(NewtDevice *device, %sConfig config)\n{\n    return "
+                   "newt_preload_config_(&newt_kernels[%u], device, (int)config);\n}\n\n",
+                   k->name, k->type_name, index);
+    else
+        buf_printf(out,
+                   "NewtStatus %s_preload(NewtDevice *device)\n{\n    return "
+                   "newt_preload_(&newt_kernels[%u], device);\n}\n\n",
+                   k->name, index);
+    tuned_module_functions(k, index, out);
 }
 
 void artifact_write_module(const Artifact *art, Buf *out)
@@ -273,6 +311,7 @@ void artifact_write_module(const Artifact *art, Buf *out)
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         module_params(&art->kernels[i], i, out);
         module_variants(&art->kernels[i], i, out);
+        tuned_module_tables(&art->kernels[i], i, out);
     }
     module_kernel_table(art, out);
     module_desc(art, out);

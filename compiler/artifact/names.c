@@ -262,7 +262,8 @@ const char *artifact_c_function(Arena *a, const char *name)
 
 const char *artifact_c_clash(const char *one, const char *other)
 {
-    static const char *const suffixes[] = { "", "_preload", "_kernel", "_grid", "_host" };
+    static const char *const suffixes[] = { "",      "_preload", "_kernel", "_grid",       "_host",
+                                            "_with", "_choose",  "_tune",   "_config_text" };
     const char *longer = strlen(one) < strlen(other) ? other : one;
     const char *shorter = longer == one ? other : one;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)

@@ -11,20 +11,35 @@
 #include "lower/variants.h"
 #include "support/fs.h"
 
-/// The CUDA text of a kernel with all its variants, and what NVRTC makes of it for each
-/// architecture.
+/// The CUDA text of one configuration's variants (of all, when a kernel is not autotuned) for some
+/// chips, and what NVRTC makes of it for each.
+typedef struct JobText {
+    uint32_t config;
+    uint32_t first_variant, variant_count;
+    bool *on;                  ///< by architecture of the job: the text is compiled for it
+    uint32_t *smem, *threads;  ///< by variant from the first: dynamic shared memory, block size
+    uint32_t form;             ///< while it is made: the form that is lowered
+    Buf cuda;
+    uint32_t first_request;  ///< its requests, one an architecture that is on, among the job's
+} JobText;
+
+/// A kernel as C sees it.
 typedef struct JobKernel {
     const KernelUnit *unit;
     const char *c_name;     ///< with --prefix
     ArtifactParam *params;  ///< the run-time ones
     uint32_t param_count, record_size;
-    ArtifactVariant *variants;  ///< entries are filled when images are there
-    uint32_t *smem;             ///< dynamic shared memory of each variant
-    uint32_t *threads;
-    Buf *accesses;           ///< of each variant, for --emit=report
-    Buf cuda, ir;            ///< texts; ir: what --emit=ir or ir-after prints
-    uint32_t first_request;  ///< its requests, one an architecture, among the job's
+    ArtifactVariant *variants;    ///< entries are filled when images are there
+    Buf *accesses;                ///< of each variant, for --emit=report
+    Buf ir;                       ///< what --emit=ir or ir-after prints
+    VEC(JobText *) texts;         ///< configuration by configuration
+    VEC(const IrFunc *) choices;  ///< the functions of heuristics in the host text
 } JobKernel;
+
+/// What a request was made for.
+typedef struct JobOrigin {
+    uint32_t kernel, text, arch;
+} JobOrigin;
 
 typedef enum {
     JOB_TIME_FRONT,
@@ -51,6 +66,7 @@ typedef struct Job {
     Buf host;  ///< C of grids and host kernels
     CudaRequest *requests;
     CudaImage *images;
+    JobOrigin *origins;  ///< of each request
     uint32_t request_count;
     unsigned emit;          ///< what to write, defaults applied
     uint32_t cached_count;  ///< images that came from the cache
@@ -71,6 +87,9 @@ bool job_finish(Job *job);
 
 /// True when some output of `emit` needs NVRTC.
 bool job_wants_images(const Job *job);
+/// "STEM.KERNEL.CONFIG" for the names of a text's files; the configuration only where there are
+/// several.
+const char *job_text_name(Job *job, uint32_t kernel, uint32_t text);
 /// Reports a file that cannot be read or written (exit code 2).
 void job_file_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

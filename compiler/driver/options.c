@@ -145,6 +145,18 @@ static bool opt_ARCH(OptCx *cx, void *field, const char *value)
     return opt_words(cx, value, opt_arch_word);
 }
 
+static bool opt_config_word(OptCx *cx, const char *word)
+{
+    VEC_PUSH(cx->arena, &cx->out->configs, word);
+    return true;
+}
+
+static bool opt_CONFIGS(OptCx *cx, void *field, const char *value)
+{
+    (void)field;
+    return opt_words(cx, value, opt_config_word);
+}
+
 static bool opt_choice(OptCx *cx, const char *value, const char *const *names, int *out,
                        const char *wanted)
 {

@@ -137,30 +137,41 @@ bool outputs_write_front(Job *job)
     return outputs_commit(&o);
 }
 
-/// ".KERNEL.ARCH.EXT", without the kernel when the module has only one.
-static const char *outputs_suffix(const Outputs *o, uint32_t kernel, const char *arch,
-                                  const char *ext)
+/// ".KERNEL.CONFIG.ARCH.EXT", without the kernel when the module has only one text.
+static const char *outputs_suffix(const Outputs *o, uint32_t kernel, uint32_t text,
+                                  const char *arch, const char *ext)
 {
-    const Job *job = o->job;
-    const char *name = job->units.len > 1 ? job->kernels[kernel].c_name : "";
-    return arena_printf(&o->job->arena, "%s%s%s%s%s", *name ? "." : "", name, *arch ? "." : "",
-                        arch, ext);
+    Job *job = o->job;
+    const bool named = job->units.len > 1 || job->units.at[kernel].config_count > 1;
+    const char *name = named ? job_text_name(job, kernel, text) : "";
+    return arena_printf(&job->arena, "%s%s%s%s%s", *name ? "." : "", name, *arch ? "." : "", arch,
+                        ext);
 }
 
-/// CUDA text is the same for every architecture; its name carries each, so that tools find it.
+/// How many texts the job has.
+static uint32_t outputs_texts(const Job *job)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < job->units.len; i++)
+        count += job->kernels[i].texts.len;
+    return count;
+}
+
+/// CUDA text is the same for every architecture of a group.
 static void outputs_cuda(Outputs *o)
 {
     Job *job = o->job;
     Buf all = { 0 };
-    for (uint32_t i = 0; i < job->units.len; i++) {
-        Buf *text = &job->kernels[i].cuda;
-        const char *path =
-            outputs_path(o, outputs_suffix(o, i, "", ".cu"), o->single && job->units.len == 1);
-        if (strcmp(path, "-") == 0)
-            buf_bytes(&all, text->at, text->len);
-        else
-            outputs_add(o, path, text->at ? text->at : "", text->len, false);
-    }
+    const bool alone = o->single && outputs_texts(job) == 1;
+    for (uint32_t i = 0; i < job->units.len; i++)
+        for (uint32_t t = 0; t < job->kernels[i].texts.len; t++) {
+            const Buf *text = &job->kernels[i].texts.at[t]->cuda;
+            const char *path = outputs_path(o, outputs_suffix(o, i, t, "", ".cu"), alone);
+            if (strcmp(path, "-") == 0)
+                buf_bytes(&all, text->at, text->len);
+            else
+                outputs_add(o, path, text->at ? text->at : "", text->len, false);
+        }
     if (all.len)
         outputs_add_buf(o, "-", &all, false);
     buf_free(&all);
@@ -169,11 +180,11 @@ static void outputs_cuda(Outputs *o)
 static const char *outputs_image_path(const Outputs *o, uint32_t r)
 {
     const Job *job = o->job;
-    uint32_t kernel = r / job->archs->gpu.len;
-    const Arch *arch = &job->archs->gpu.at[r % job->archs->gpu.len];
+    const JobOrigin *from = &job->origins[r];
+    const Arch *arch = &job->archs->gpu.at[from->arch];
     bool is_main = o->single && job->request_count == 1 && (job->emit & (EMIT_PTX | EMIT_CUBIN));
     const char *ext = job->requests[r].ptx ? ".ptx" : ".cubin";
-    return outputs_path(o, outputs_suffix(o, kernel, arch->text, ext), is_main);
+    return outputs_path(o, outputs_suffix(o, from->kernel, from->text, arch->text, ext), is_main);
 }
 
 /// Images as files, of the kinds that --emit names, and all that the module loads from files.
@@ -221,18 +232,21 @@ static void outputs_temps(Outputs *o)
     const char *base = *dir ? arena_printf(a, "%s/%s", dir, job->stem) : o->base;
     if (*dir && !job->opt->dry_run)
         fs_make_dirs(a, dir);
-    for (uint32_t i = 0; i < job->units.len; i++) {
-        const Buf *text = &job->kernels[i].cuda;
-        if (text->len)
-            fs_output(&o->set, arena_printf(a, "%s.%s.cu", base, job->kernels[i].c_name), text->at,
-                      text->len, false);
-    }
+    for (uint32_t i = 0; i < job->units.len; i++)
+        for (uint32_t t = 0; t < job->kernels[i].texts.len; t++) {
+            const Buf *text = &job->kernels[i].texts.at[t]->cuda;
+            if (text->len)
+                fs_output(&o->set, arena_printf(a, "%s.%s.cu", base, job_text_name(job, i, t)),
+                          text->at, text->len, false);
+        }
     for (uint32_t r = 0; r < job->request_count; r++) {
         const char *log = job->images[r].log;
-        const char *kernel = job->kernels[r / job->archs->gpu.len].c_name;
-        const char *arch = job->archs->gpu.at[r % job->archs->gpu.len].text;
-        fs_output(&o->set, arena_printf(a, "%s.%s.%s.log", base, kernel, arch), log, strlen(log),
-                  false);
+        const JobOrigin *from = &job->origins[r];
+        fs_output(&o->set,
+                  arena_printf(a, "%s.%s.%s.log", base,
+                               job_text_name(job, from->kernel, from->text),
+                               job->archs->gpu.at[from->arch].text),
+                  log, strlen(log), false);
     }
 }
 

@@ -59,9 +59,10 @@ static void add_job(Arena *a, const Job *job, ReproFiles *out)
     }
     for (uint32_t i = 0; job->kernels && i < job->units.len; i++) {
         const JobKernel *k = &job->kernels[i];
-        if (k->c_name)
-            add(a, out, arena_printf(a, "generated/%s.%s.cu", job->stem, k->c_name), k->cuda.at,
-                k->cuda.len);
+        for (uint32_t t = 0; t < k->texts.len; t++)
+            add(a, out,
+                arena_printf(a, "generated/%s.%s.cu", job->stem, job_text_name((Job *)job, i, t)),
+                k->texts.at[t]->cuda.at, k->texts.at[t]->cuda.len);
     }
     for (uint32_t r = 0; r < job->request_count; r++)
         if (job->images[r].log)

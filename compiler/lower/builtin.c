@@ -72,6 +72,8 @@ BuiltinFn *const lower_builtin_fn[BUILTIN_COUNT] = {
     [BUILTIN_NEXT_POWER_OF_2] = lower_fn_next_power_of_2,
     [BUILTIN_OP_ABS] = lower_fn_abs,
 
+    [BUILTIN_CONFIG] = lower_fn_config,
+
     [BUILTIN_PY_MIN] = lower_fn_py_max,
     [BUILTIN_PY_MAX] = lower_fn_py_max,
     [BUILTIN_PY_INT] = lower_fn_py_int,

@@ -74,9 +74,28 @@ Val lower_fn_swizzle2d(Lower *cx, const BoundArgs *args)
     return failed ? val_error() : out;
 }
 
+// Of a run-time integer: the bits below the highest of n - 1 are filled, and one more is added.
+static Val power_of_run_time(Lower *cx, const BoundArgs *args)
+{
+    const Span s = args->call;
+    const unsigned width = 8 * type_elem_bytes(args->at[0].v->type);
+    const Val one = val_const(const_int(1));
+    Val pair[2] = { args->at[0], one };
+    Val x = lower_elementwise(cx, IR_MAX, pair, (Span[]){ s, s }, 2, s);
+    x = lower_binary(cx, AST_SUB, x, s, one, s, s);
+    for (unsigned shift = 1; shift < width; shift *= 2) {
+        Val by = lower_binary(cx, AST_SHR, x, s, val_const(const_int(shift)), s, s);
+        x = lower_binary(cx, AST_BIT_OR, x, s, by, s, s);
+    }
+    return lower_binary(cx, AST_ADD, x, s, one, s, s);
+}
+
 Val lower_fn_next_power_of_2(Lower *cx, const BoundArgs *args)
 {
     int64_t n, power = 1;
+    const Val v = args->at[0];
+    if (v.kind == VAL_VALUE && v.v->type->kind == TYPE_SCALAR && type_is_int(v.v->type))
+        return power_of_run_time(cx, args);
     if (!lower_want_int(cx, args, 0, &n))
         return val_error();
     if (n > INT64_C(1) << 62) {

@@ -37,6 +37,8 @@ BuiltinFn lower_fn_dot;
 /* arithmetic */
 BuiltinFn lower_fn_arithmetic, lower_fn_fdiv, lower_fn_logical, lower_fn_swizzle2d,
     lower_fn_next_power_of_2, lower_fn_abs;
+/* decorators */
+BuiltinFn lower_fn_config;
 /* Python's own */
 BuiltinFn lower_fn_py_max, lower_fn_py_int, lower_fn_py_float, lower_fn_py_bool, lower_fn_py_str,
     lower_fn_py_len, lower_fn_py_isinstance, lower_fn_tuple;

@@ -328,6 +328,8 @@ static Val index_block(Lower *cx, IrValue *v, const AstSubscript *n)
 
 static Val lower_subscript(Lower *cx, const AstSubscript *n)
 {
+    if (cx->meta && n->object->kind == AST_NAME && ast_name(n->object)->name == cx->meta)
+        return lower_meta_item(cx, n);
     Val v = lower_expr(cx, n->object);
     if (v.kind == VAL_ERROR)
         return v;
@@ -495,6 +497,7 @@ static Val lower_any(Lower *cx, const AstNode *n)
     case AST_NONE: return val_const(const_none());
     case AST_TUPLE: return lower_items(cx, ast_tuple(n)->items);
     case AST_LIST: return lower_items(cx, ast_list(n)->items);
+    case AST_DICT: return lower_dict(cx, ast_dict(n));
     case AST_COMPREHENSION: return lower_comprehension(cx, ast_comprehension(n));
     case AST_ATTRIBUTE: return lower_member(cx, ast_attribute(n));
     case AST_CALL: return lower_call(cx, ast_call(n));

@@ -1,4 +1,5 @@
-// grid.c - a kernel's grid expression as a function of its run-time parameters.
+// grid.c - a kernel's grid expression, and other values that the launcher computes, as functions of
+// its run-time parameters.
 //
 // The grid is a tuple of one to three integers, or a lambda over the kernel's own parameters. It is
 // lowered like any expression; integers are int64 there, so that no product of extents wraps.
@@ -24,23 +25,68 @@ static void bind_parameters(Lower *cx, const Variant *v)
     }
 }
 
-static bool check_lambda(Lower *cx, const Function *f, const AstLambda *n)
+static bool is_parameter(const Function *f, Sym name)
+{
+    for (uint32_t k = 0; k < f->param_count; k++)
+        if (f->params[k].name == name)
+            return true;
+    return false;
+}
+
+// A lambda's parameters are the kernel's by name, or one of another name that holds them all:
+// Triton's `lambda META: (cdiv(n, META["BLOCK"]),)`.
+static bool take_lambda(Lower *cx, const Function *f, const AstLambda *n)
 {
     for (uint32_t i = 0; i < n->params.len; i++) {
         if (n->params.at[i]->kind != AST_PARAM)
             return false;
         Sym name = ast_param(n->params.at[i])->name;
-        bool found = false;
-        for (uint32_t k = 0; k < f->param_count; k++)
-            found = found || f->params[k].name == name;
-        if (found)
+        if (is_parameter(f, name))
             continue;
+        if (n->params.len == 1) {
+            cx->meta = name;
+            return true;
+        }
         lower_error(cx, DIAG_UNDEFINED_NAME, n->params.at[i]->span,
                     "'%s' is not a parameter of kernel '%s'", name->text, f->name->text);
-        diag_help(cx->consts.diags, "the grid's lambda names parameters of its kernel");
+        diag_help(cx->consts.diags, "the lambda names parameters of its kernel, or has one "
+                                    "parameter and reads them as args[\"name\"]");
         return false;
     }
     return true;
+}
+
+Val lower_meta_item(Lower *cx, const AstSubscript *n)
+{
+    const AstNode *index = n->indices.len == 1 ? n->indices.at[0] : NULL;
+    if (!index || index->kind != AST_STRING) {
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "'%s' holds the parameters by name",
+                    cx->meta->text);
+        diag_help(cx->consts.diags, "write %s[\"name\"]", cx->meta->text);
+        return val_error();
+    }
+    Str text = ast_string(index)->value;
+    Sym name = sym_intern(cx->program->syms, text.at, text.len);
+    uint32_t slot = lower_slot_find(cx->frame, name);
+    if (slot != UINT32_MAX)
+        return lower_read_slot(cx, slot, n->base.span);
+    lower_error(cx, DIAG_UNDEFINED_NAME, index->span, "the kernel has no parameter '%s'",
+                name->text);
+    return val_error();
+}
+
+// An integer as the launcher computes it; `what` says what it is for.
+static IrValue *take_integer(Lower *cx, Val v, const char *what, Span span)
+{
+    const Type *t = lower_type_of(cx, v);
+    if (t->kind == TYPE_SCALAR && (type_is_int(t) || type_is_bool(t)))
+        return lower_value_as(cx, v, type_scalar(cx->program->types, SCALAR_I64), what, span);
+    if (v.kind == VAL_CONST && v.c.kind == CONST_INT)
+        lower_error(cx, DIAG_BAD_VALUE, span, "%s does not fit int64", what);
+    else if (v.kind != VAL_ERROR)
+        lower_error(cx, DIAG_TYPE_MISMATCH, span, "%s must be an integer, got %s", what,
+                    lower_text(cx, v));
+    return NULL;
 }
 
 static bool take_extents(Lower *cx, Val v, Span span, IrValue **out)
@@ -55,23 +101,46 @@ static bool take_extents(Lower *cx, Val v, Span span, IrValue **out)
         return false;
     }
     for (uint32_t i = 0; i < 3; i++) {
-        if (i >= n) {
-            out[i] = ir_const_int(&cx->b, i64, 1);
-            continue;
-        }
-        const Type *t = lower_type_of(cx, at[i]);
-        if (t->kind != TYPE_SCALAR || (!type_is_int(t) && !type_is_bool(t))) {
-            if (at[i].kind == VAL_CONST && at[i].c.kind == CONST_INT)
-                lower_error(cx, DIAG_BAD_VALUE, span, "grid extent %u does not fit int64", i);
-            else if (at[i].kind != VAL_ERROR)
-                lower_error(cx, DIAG_TYPE_MISMATCH, span,
-                            "grid extent %u must be an integer, got %s", i, lower_text(cx, at[i]));
-            return false;
-        }
-        if (!(out[i] = lower_value_as(cx, at[i], i64, "grid extent", span)))
+        const char *what = arena_printf(cx->arena, "grid extent %u", i);
+        out[i] = i < n ? take_integer(cx, at[i], what, span) : ir_const_int(&cx->b, i64, 1);
+        if (!out[i])
             return false;
     }
     return true;
+}
+
+static bool take_value(Lower *cx, Val v, Span span, IrValue **out)
+{
+    const Type *i64 = type_scalar(cx->program->types, SCALAR_I64);
+    out[0] = take_integer(cx, v, "a heuristic's value", span);
+    out[1] = out[2] = ir_const_int(&cx->b, i64, 1);
+    return out[0] != NULL;
+}
+
+/// Takes the three results of a launch function out of what its expression gave.
+typedef bool TakeResults(Lower *cx, Val v, Span span, IrValue **out);
+
+static IrFunc *launch_function(Program *p, const Variant *variant, const AstLambda *lambda,
+                               const AstNode *e, Arena *a, TakeResults *take)
+{
+    const Function *f = variant->function;
+    Lower *cx = lower_new(p, a, f->module);
+    IrFunc *fn = cx->b.fn;
+    fn->name = sym_of(
+        p->syms, arena_printf(a, "%s_grid",
+                              variant->instance_name ? variant->instance_name : f->name->text));
+    fn->span = e->span;
+    bind_parameters(cx, variant);
+    if (lambda && !take_lambda(cx, f, lambda))
+        return NULL;
+    unsigned before = diag_error_met(p->diags);
+    IrValue *results[3];
+    cx->b.span = e->span;
+    if (!take(cx, lower_expr(cx, e), e->span, results) || diag_error_met(p->diags) != before)
+        return NULL;
+    ir_op(&cx->b, IR_RETURN, 3, results, 0, NULL, 0);
+    ir_apply_replacements(fn);
+    return fn;
 }
 
 IrFunc *lower_grid(Program *p, const Variant *variant, Arena *a)
@@ -82,26 +151,12 @@ IrFunc *lower_grid(Program *p, const Variant *variant, Arena *a)
 
 IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Arena *a)
 {
-    const Function *f = variant->function;
-    Lower *cx = lower_new(p, a, f->module);
-    IrFunc *fn = cx->b.fn;
-    fn->name = sym_of(
-        p->syms, arena_printf(a, "%s_grid",
-                              variant->instance_name ? variant->instance_name : f->name->text));
-    fn->span = e->span;
-    bind_parameters(cx, variant);
-    if (e->kind == AST_LAMBDA) {
-        if (!check_lambda(cx, f, ast_lambda(e)))
-            return NULL;
-        e = ast_lambda(e)->body;
-    }
-    unsigned before = diag_error_met(p->diags);
-    IrValue *extents[3];
-    cx->b.span = e->span;
-    if (!take_extents(cx, lower_expr(cx, e), e->span, extents) ||
-        diag_error_met(p->diags) != before)
-        return NULL;
-    ir_op(&cx->b, IR_RETURN, 3, extents, 0, NULL, 0);
-    ir_apply_replacements(fn);
-    return fn;
+    const AstLambda *lambda = e->kind == AST_LAMBDA ? ast_lambda(e) : NULL;
+    return launch_function(p, variant, lambda, lambda ? lambda->body : e, a, take_extents);
+}
+
+IrFunc *lower_launch_value(Program *p, const Variant *variant, const AstLambda *lambda,
+                           const AstNode *e, Arena *a)
+{
+    return launch_function(p, variant, lambda, e, a, take_value);
 }

@@ -50,6 +50,15 @@ IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a);
 /// widened to int64) that returns three int64; NULL when the kernel has no grid= or after errors.
 IrFunc *lower_grid(Program *p, const Variant *variant, Arena *a);
 
+/// The same for an expression that the command line gave.
+IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Arena *a);
+
+/// An integer that the launcher computes from the kernel's parameters, as a function like a grid's:
+/// it is the first result, the others are 1. `lambda` names the parameters, or holds them all in
+/// its only one, read as args["n"].
+IrFunc *lower_launch_value(Program *p, const Variant *variant, const AstLambda *lambda,
+                           const AstNode *e, Arena *a);
+
 /// Evaluates an expression at module level (decorator arguments, constants, defaults).
 ConstVal lower_const_expr(Program *p, Module *m, const AstNode *e);
 

@@ -75,6 +75,7 @@ struct Lower {
     ConstCx consts;
     IrBuilder b;
     Frame *frame;
+    Sym meta;  ///< NULL, or the lambda parameter that holds the arguments by name: args["n"]
     bool index64;
     bool stopped;  ///< a limit was hit: unwind without more messages
     unsigned calls, nesting, depth, steps;
@@ -235,7 +236,11 @@ bool lower_annotations(Program *p, const Function *f, ParamBinding *out);
 Val lower_type_word(Lower *cx, const AstSubscript *n);
 
 /* ---- grid.c ---- */
-/// lower_grid for an expression that the command line gave.
-IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Arena *a);
+/// `args["n"]` where `args` is cx->meta.
+Val lower_meta_item(Lower *cx, const AstSubscript *n);
+
+/* ---- builtin_config.c ---- */
+/// A display of constants as CONST_DICT.
+Val lower_dict(Lower *cx, const AstDict *n);
 
 #endif

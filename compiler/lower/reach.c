@@ -7,8 +7,9 @@
 
 typedef struct Reach {
     const IrFunc *fn;
-    bool *seen;    // by value id
-    bool *params;  // by argument of the body
+    bool *seen;          // by value id
+    bool pointers_only;  // addresses are followed, offsets are not
+    bool *params;        // by argument of the body
 } Reach;
 
 static void reach_value(Reach *r, const IrValue *v);
@@ -43,7 +44,7 @@ static void reach_block_arg(Reach *r, const IrValue *v)
 
 static void reach_value(Reach *r, const IrValue *v)
 {
-    if (!v || r->seen[v->id])
+    if (!v || r->seen[v->id] || (r->pointers_only && !type_is_ptr(v->type)))
         return;
     r->seen[v->id] = true;
     if (!v->def) {
@@ -89,6 +90,38 @@ static bool reach_access(IrOp *op, void *cx)
 
 void lower_reach_addresses(IrFunc *fn, Arena *a, bool *params)
 {
-    Reach r = { fn, ARENA_NEW_N(a, bool, fn->value_count + 1), params };
+    Reach r = { .fn = fn, .seen = ARENA_NEW_N(a, bool, fn->value_count + 1), .params = params };
     ir_walk(fn, reach_access, &r);
+}
+
+typedef struct Pointers {
+    Reach reads, writes;
+} Pointers;
+
+static bool reach_pointer(IrOp *op, void *cx)
+{
+    Pointers *p = cx;
+    const OpClass cls = ir_op_info[op->code].cls;
+    if (cls != OPCLASS_MEMORY && cls != OPCLASS_ATOMIC)
+        return true;
+    for (uint32_t i = 0; i < op->argc; i++) {
+        if (op->code != IR_STORE)
+            reach_value(&p->reads, op->args[i]);
+        if (ir_op_info[op->code].effects == EFFECT_WRITE)
+            reach_value(&p->writes, op->args[i]);
+    }
+    return true;
+}
+
+void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes)
+{
+    Pointers p = { .reads = { .fn = fn,
+                              .seen = ARENA_NEW_N(a, bool, fn->value_count + 1),
+                              .params = reads,
+                              .pointers_only = true },
+                   .writes = { .fn = fn,
+                               .seen = ARENA_NEW_N(a, bool, fn->value_count + 1),
+                               .params = writes,
+                               .pointers_only = true } };
+    ir_walk(fn, reach_pointer, &p);
 }

@@ -2,8 +2,9 @@
 ///
 /// A kernel is a function with @newt.kernel, or one named on the command line. Each @newt.instance
 /// makes a unit of its own (its own C function); without one the unit is the kernel with its
-/// defaults, -D and the signature applied. The last variant of a unit relies on nothing; those
-/// before it assume facts about arguments that the launcher tests.
+/// defaults, -D and the signature applied. A unit has a form for each configuration of @autotune
+/// and each combination of values of @heuristics. The last variant of a form relies on nothing;
+/// those before it assume facts about arguments that the launcher tests.
 #ifndef NEWT_LOWER_VARIANTS_H
 #define NEWT_LOWER_VARIANTS_H
 #include "lower/lower.h"
@@ -20,15 +21,49 @@ typedef struct VariantOptions {
     uint32_t define_count;
     bool index64;
     unsigned num_warps, num_stages;  ///< 0: the kernel's own
+    const char *const *configs;      ///< "all", "default", names, or "BLOCK=64 num_warps=8"
+    uint32_t config_count;           ///< 0: all
 } VariantOptions;
+
+/// A configuration of @autotune.
+typedef struct UnitConfig {
+    const char *name;        ///< a C word: "M64_N64_W4_S3"
+    const char *text;        ///< "BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3"
+    uint32_t max_registers;  ///< 0: not limited
+    Span span;
+} UnitConfig;
+
+/// A value of @heuristics that the launcher computes and compares.
+typedef struct UnitChoice {
+    const char *name;  ///< the constexpr parameter
+    IrFunc *value;     ///< as lower_launch_value makes it
+    int64_t equals;
+} UnitChoice;
+
+/// The variants that share all constexprs: those of one configuration and of one combination of
+/// heuristics' values.
+typedef struct UnitForm {
+    uint32_t config;                        ///< index into the unit's configs; 0 when it has none
+    uint32_t first_variant, variant_count;  ///< most special first; the last relies on no facts
+    IrFunc *grid;                           ///< NULL: the caller gives the grid
+    const UnitChoice *choices;
+    uint32_t choice_count;
+} UnitForm;
 
 typedef struct KernelUnit {
     const Function *function;
     const char *c_name;          ///< exported C name
-    Variant *variants;           ///< most special first; the last is generic
-    const char **variant_names;  ///< "x:align16 y:align16", "generic"
+    Variant *variants;           ///< form by form
+    const char **variant_names;  ///< "x:align16 y:align16", "EVEN=1", "generic"
     uint32_t variant_count;
-    IrFunc *grid;  ///< NULL: the caller gives the grid
+    const UnitForm *forms;  ///< configuration by configuration
+    uint32_t form_count;
+    const UnitConfig *configs;  ///< the first is the default; none: not autotuned
+    uint32_t config_count;
+    /* by parameter of the function; NULL when not autotuned */
+    bool *is_key;       ///< its value makes the shape class
+    bool *is_zeroed;    ///< reset_to_zero
+    bool *is_restored;  ///< restore_value
 } KernelUnit;
 
 typedef VEC(KernelUnit) KernelUnitVec;
@@ -40,5 +75,8 @@ bool lower_enumerate(Program *p, Module *m, const VariantOptions *opt, KernelUni
 /// Marks the parameters (arguments of the body) that flow into addresses or into the bounds of
 /// masks.
 void lower_reach_addresses(IrFunc *fn, Arena *a, bool *params);
+
+/// Marks the pointer parameters that the kernel reads or writes through (arguments of the body).
+void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes);
 
 #endif

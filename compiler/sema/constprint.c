@@ -93,6 +93,21 @@ void const_print(Buf *out, const ConstVal *v)
         }
         buf_puts(out, v->v.tuple.len == 1 ? ",)" : ")");
         break;
+    case CONST_DICT:
+        buf_putc(out, '{');
+        for (uint32_t i = 0; i + 1 < v->v.tuple.len; i += 2) {
+            buf_puts(out, i ? ", " : "");
+            const_print(out, &v->v.tuple.at[i]);
+            buf_puts(out, ": ");
+            const_print(out, &v->v.tuple.at[i + 1]);
+        }
+        buf_putc(out, '}');
+        break;
+    case CONST_CONFIG:
+        buf_puts(out, "Config(");
+        const_print(out, &((const ConstConfig *)v->v.ref)->values);
+        buf_putc(out, ')');
+        break;
     case CONST_FUNC: buf_puts(out, ((const Function *)v->v.ref)->name->text); break;
     case CONST_BUILTIN:
     case CONST_ANNOTATION: buf_puts(out, ((const Builtin *)v->v.ref)->name->text); break;
@@ -111,6 +126,8 @@ const char *const_kind_text(const ConstVal *v)
     case CONST_STR: return "a string";
     case CONST_DTYPE: return "a dtype";
     case CONST_TUPLE: return "a tuple";
+    case CONST_DICT: return "a dict";
+    case CONST_CONFIG: return "a configuration";
     case CONST_FUNC: return "a function";
     case CONST_BUILTIN: return "a builtin function";
     case CONST_NAMESPACE: return "a module";

@@ -291,12 +291,14 @@ bool const_equal(const ConstVal *a, const ConstVal *b)
     case CONST_STR: return str_equal(a->v.s, b->v.s);
     case CONST_DTYPE: return a->v.dtype == b->v.dtype;
     case CONST_TUPLE:
+    case CONST_DICT:
         if (a->v.tuple.len != b->v.tuple.len)
             return false;
         for (uint32_t i = 0; i < a->v.tuple.len; i++)
             if (!const_equal(&a->v.tuple.at[i], &b->v.tuple.at[i]))
                 return false;
         return true;
+    case CONST_CONFIG:
     case CONST_FUNC:
     case CONST_BUILTIN:
     case CONST_NAMESPACE:
@@ -366,9 +368,11 @@ bool const_truth(ConstCx *cx, ConstVal v, Span span, bool *ok)
     case CONST_INT: return v.v.i != 0;
     case CONST_FLOAT: return v.v.f != 0;
     case CONST_STR: return v.v.s.len != 0;
-    case CONST_TUPLE: return v.v.tuple.len != 0;
+    case CONST_TUPLE:
+    case CONST_DICT: return v.v.tuple.len != 0;
     case CONST_ERROR:
     case CONST_DTYPE:
+    case CONST_CONFIG:
     case CONST_FUNC:
     case CONST_BUILTIN:
     case CONST_NAMESPACE:

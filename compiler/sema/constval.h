@@ -20,6 +20,8 @@ typedef enum {
     CONST_STR,
     CONST_DTYPE,
     CONST_TUPLE,
+    CONST_DICT,       ///< decorator arguments only; `tuple` holds key, value, key, value ...
+    CONST_CONFIG,     ///< newt.Config(...) (struct ConstConfig)
     CONST_FUNC,       ///< a function of the program (struct Function)
     CONST_BUILTIN,    ///< a builtin function (row of the builtin tables)
     CONST_NAMESPACE,  ///< nl, nl.math, an imported module (struct Namespace of builtin.h)
@@ -39,9 +41,16 @@ struct ConstVal {
             const ConstVal *at;
             uint32_t len;
         } tuple;
-        const void *ref;  ///< FUNC, BUILTIN, NAMESPACE, ANNOTATION
+        const void *ref;  ///< CONFIG, FUNC, BUILTIN, NAMESPACE, ANNOTATION
     } v;
 };
+
+/// What newt.Config(...) was given; CONST_NONE for what stands at its default.
+typedef struct ConstConfig {
+    ConstVal values;  ///< DICT: constexpr parameter -> value
+    ConstVal num_warps, num_stages, num_ctas, maxnreg;
+    Span span;  ///< the call
+} ConstConfig;
 
 static inline ConstVal const_error(void)
 {

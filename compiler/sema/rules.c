@@ -68,6 +68,8 @@ RuleResult rule_literal(const ConstVal *literal)
     case CONST_STR:
     case CONST_DTYPE:
     case CONST_TUPLE:
+    case CONST_DICT:
+    case CONST_CONFIG:
     case CONST_FUNC:
     case CONST_BUILTIN:
     case CONST_NAMESPACE:

@@ -166,6 +166,35 @@ void diag_help(DiagSink *d, const char *format, ...)
     VEC_PUSH(d->arena, &d->current->notes, note);
 }
 
+DiagMark diag_mark(const DiagSink *d)
+{
+    return (DiagMark){ d->list.len, d->errors, d->warnings, d->met, d->internals };
+}
+
+const char *diag_only_errors(const DiagSink *d, const DiagMark *mark, DiagId one, DiagId other)
+{
+    const char *text = NULL;
+    for (uint32_t i = mark->len; i < d->list.len; i++) {
+        const Diag *diag = d->list.at[i];
+        if (diag->severity < SEVERITY_ERROR)
+            continue;
+        if (diag->id != one && diag->id != other)
+            return NULL;
+        text = text ? text : diag->text;
+    }
+    return text;
+}
+
+void diag_rollback(DiagSink *d, const DiagMark *mark)
+{
+    d->list.len = mark->len;
+    d->errors = mark->errors;
+    d->warnings = mark->warnings;
+    d->met = mark->met;
+    d->internals = mark->internals;
+    d->current = NULL;
+}
+
 void diag_print(const DiagSink *d, DiagFormat format, bool color, Buf *out)
 {
     diag_print_all(&d, 1, format, color, out);

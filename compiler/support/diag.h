@@ -87,6 +87,17 @@ void diag_note(DiagSink *d, Span span, const char *format, ...)
 /// The one way out that is known; a second help of the same report is ignored.
 void diag_help(DiagSink *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/// Where an attempt began whose reports may be taken back.
+typedef struct DiagMark {
+    uint32_t len;
+    unsigned errors, warnings, met, internals;
+} DiagMark;
+DiagMark diag_mark(const DiagSink *d);
+/// The text of the first error since the mark when all of them are `one` or `other`; else NULL.
+const char *diag_only_errors(const DiagSink *d, const DiagMark *mark, DiagId one, DiagId other);
+/// Forgets what was reported since.
+void diag_rollback(DiagSink *d, const DiagMark *mark);
+
 static inline unsigned diag_error_count(const DiagSink *d)
 {
     return d->errors;

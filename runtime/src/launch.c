@@ -46,6 +46,10 @@ static bool predicate_holds(const NewtPredicate *predicate, const NewtParam *par
 {
     const char *at = (const char *)args + param->offset;
     int64_t wanted = predicate->value;
+    if (predicate->test == NEWT_TEST_RESULT) {
+        int64_t results[3];
+        return predicate->computed(args, results) == NEWT_OK && results[0] == wanted;
+    }
     if (predicate->test == NEWT_TEST_ALIGN) {
         uintptr_t address;
         memcpy(&address, at, sizeof address);
@@ -58,7 +62,8 @@ static bool predicate_holds(const NewtPredicate *predicate, const NewtParam *par
         return is_huge ? (uint64_t)value % (uint64_t)wanted == 0 : value % wanted == 0;
     case NEWT_TEST_EQUAL: return value == wanted;
     case NEWT_TEST_FITS_I32: return !is_huge && INT32_MIN <= value && value <= INT32_MAX;
-    case NEWT_TEST_ALIGN: break;
+    case NEWT_TEST_ALIGN:
+    case NEWT_TEST_RESULT: break;
     }
     return false;
 }
@@ -114,13 +119,11 @@ static NewtStatus grid_compute(Launch *launch, const NewtVariant *variant)
     return grid_check(launch, grid);
 }
 
-static NewtStatus host_launch(Launch *launch)
+/// Tries the variants of one configuration.
+static NewtStatus host_launch_config(Launch *launch)
 {
     const NewtKernel *kernel = launch->kernel;
-    if (launch->stream)
-        return newti_fail(NEWT_BAD_ARGUMENT,
-                          "%s: the stream is not NULL, and the host has no streams", kernel->name);
-    for (uint32_t v = 0; v < kernel->variant_count; v++) {
+    for (uint32_t v = launch->first; v < launch->end; v++) {
         const NewtVariant *variant = &kernel->variants[v];
         if (!variant->host || !variant_fits(kernel, variant, launch->args))
             continue;
@@ -138,6 +141,21 @@ static NewtStatus host_launch(Launch *launch)
                       "%s was not compiled for the host; add --arch=host to the "
                       "command that compiles %s",
                       kernel->name, kernel->module->name);
+}
+
+static NewtStatus host_launch(Launch *launch)
+{
+    ConfigWalk walk;
+    NewtStatus status = newti_config_begin(launch, &walk);
+    if (status == NEWT_OK && launch->stream)
+        status =
+            newti_fail(NEWT_BAD_ARGUMENT, "%s: the stream is not NULL, and the host has no streams",
+                       launch->kernel->name);
+    if (status != NEWT_OK)
+        return status;
+    for (status = NEWT_NO_IMAGE; newti_config_next(launch, &walk, status);)
+        status = host_launch_config(launch);
+    return status;
 }
 
 /// NEWT_CHECK: a stream of another context would run the kernel somewhere else.
@@ -308,13 +326,14 @@ static NewtStatus refusal_fail(const Launch *launch, const NewtEntry *entry,
                       text);
 }
 
-NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const Slot **out)
+/// Tries the variants of one configuration.
+static NewtStatus config_choose(Launch *launch, const NewtVariant **chosen, const Slot **out)
 {
     const NewtKernel *kernel = launch->kernel;
     *out = NULL;
     TensorRefusal refusal;
     const NewtEntry *refused = NULL;
-    for (uint32_t v = 0; v < kernel->variant_count; v++) {
+    for (uint32_t v = launch->first; v < launch->end; v++) {
         const NewtVariant *variant = &kernel->variants[v];
         if (!variant_fits(kernel, variant, launch->args))
             continue;
@@ -338,6 +357,17 @@ NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const
     }
     return refused ? refusal_fail(launch, refused, &refusal)
                    : newti_image_missing(kernel, launch->device->arch);
+}
+
+NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const Slot **out)
+{
+    ConfigWalk walk;
+    NewtStatus status = newti_config_begin(launch, &walk);
+    if (status != NEWT_OK)
+        return status;
+    for (status = NEWT_NO_IMAGE; newti_config_next(launch, &walk, status);)
+        status = config_choose(launch, chosen, out);
+    return status;
 }
 
 /// The device's context is current.
@@ -380,7 +410,7 @@ static NewtStatus launch_any(Launch *launch)
     return status;
 }
 
-static NewtStatus preload(const NewtKernel *kernel, NewtDevice *device)
+static NewtStatus preload(const NewtKernel *kernel, NewtDevice *device, int config)
 {
     NewtStatus status = newti_kernel_check(kernel, device);
     if (status != NEWT_OK || !device->driver)
@@ -390,7 +420,7 @@ static NewtStatus preload(const NewtKernel *kernel, NewtDevice *device)
     if (status != NEWT_OK)
         return status;
     uint32_t ready;
-    status = newti_slots_load(device, kernel, &ready);
+    status = newti_config_load(device, kernel, config, &ready);
     newti_device_leave(device, pushed);
     if (status == NEWT_OK && ready == 0)
         return newti_image_missing(kernel, device->arch);
@@ -402,8 +432,8 @@ static NewtStatus logged(const NewtDevice *device, NewtStatus status)
     return newti_log_status(device ? device->options.log : LOG_OFF, status);
 }
 
-NewtStatus newt_launch_(const NewtKernel *kernel, NewtDevice *device, NewtStream stream,
-                        const NewtGrid *grid, const void *args)
+NewtStatus newt_launch_config_(const NewtKernel *kernel, NewtDevice *device, NewtStream stream,
+                               int config, const NewtGrid *grid, const void *args)
 {
     Launch launch = {
         .kernel = kernel,
@@ -411,6 +441,7 @@ NewtStatus newt_launch_(const NewtKernel *kernel, NewtDevice *device, NewtStream
         .stream = stream,
         .given = grid,
         .args = args,
+        .config = config,
     };
     const Ranges *ranges = device && device->options.ranges.push ? &device->options.ranges : NULL;
     if (ranges)
@@ -421,7 +452,18 @@ NewtStatus newt_launch_(const NewtKernel *kernel, NewtDevice *device, NewtStream
     return logged(device, status);
 }
 
+NewtStatus newt_launch_(const NewtKernel *kernel, NewtDevice *device, NewtStream stream,
+                        const NewtGrid *grid, const void *args)
+{
+    return newt_launch_config_(kernel, device, stream, -1, grid, args);
+}
+
+NewtStatus newt_preload_config_(const NewtKernel *kernel, NewtDevice *device, int config)
+{
+    return logged(device, preload(kernel, device, config));
+}
+
 NewtStatus newt_preload_(const NewtKernel *kernel, NewtDevice *device)
 {
-    return logged(device, preload(kernel, device));
+    return newt_preload_config_(kernel, device, -1);
 }

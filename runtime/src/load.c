@@ -294,16 +294,16 @@ NewtStatus newti_slot_get(NewtDevice *device, const NewtKernel *kernel, uint32_t
     return slots_load(device, kernel, v, v + 1, LOAD_FOR_LAUNCH, out);
 }
 
-NewtStatus newti_slots_load(NewtDevice *device, const NewtKernel *kernel, uint32_t *ready)
+NewtStatus newti_slots_load(NewtDevice *device, const NewtKernel *kernel, uint32_t first,
+                            uint32_t end, uint32_t *ready)
 {
     const Slot *last = NULL;
-    NewtStatus status = slots_load(device, kernel, 0, kernel->variant_count, LOAD_AHEAD, &last);
-    *ready = 0;
+    NewtStatus status = slots_load(device, kernel, first, end, LOAD_AHEAD, &last);
     if (status != NEWT_OK)
         return status;
     const LoadedModule *loaded = loaded_find(device, kernel->module);
     const Slot *slots = loaded->slots[kernel - kernel->module->kernels];
-    for (uint32_t v = 0; v < kernel->variant_count; v++)
+    for (uint32_t v = first; v < end; v++)
         *ready += atomic_load_explicit(&slots[v].state, memory_order_acquire) == SLOT_READY;
     return NEWT_OK;
 }

@@ -30,9 +30,10 @@ typedef enum LoadMode {
 NewtStatus newti_slot_get(NewtDevice *device, const NewtKernel *kernel, uint32_t v,
                           NewtStream stream, const Slot **out);
 
-/// Makes every slot of `kernel` ready or absent; `*ready` counts the ready ones. As above, but
-/// asks nothing about captures.
-NewtStatus newti_slots_load(NewtDevice *device, const NewtKernel *kernel, uint32_t *ready);
+/// Makes the slots of variants [first, end) of `kernel` ready or absent, and adds the number of
+/// ready ones to `*ready`. As above, but asks nothing about captures.
+NewtStatus newti_slots_load(NewtDevice *device, const NewtKernel *kernel, uint32_t first,
+                            uint32_t end, uint32_t *ready);
 
 /// Unloads and frees all that the device loaded. Without its context current, modules are left to
 /// die with the context; libraries belong to the process and are unloaded always.

@@ -36,7 +36,7 @@ static NewtStatus node_fill(Launch *launch, void *const args[], NewtNodeParams *
     const Slot *slot;
     uint32_t ready;
     // Loaded ahead, so that choosing need not ask whether some stream is being captured.
-    NewtStatus status = newti_slots_load(launch->device, kernel, &ready);
+    NewtStatus status = newti_config_load(launch->device, kernel, launch->config, &ready);
     if (status == NEWT_OK)
         status = newti_launch_choose(launch, &variant, &slot);
     if (status != NEWT_OK)
@@ -68,7 +68,9 @@ static NewtStatus node_params(const NewtKernel *kernel, void *const args[], Newt
                               const NewtGrid *grid, NewtNodeParams *out)
 {
     _Alignas(16) char record[RECORD_MAX];
-    Launch launch = { .kernel = kernel, .device = device, .given = grid, .args = record };
+    Launch launch = {
+        .kernel = kernel, .device = device, .given = grid, .args = record, .config = -1
+    };
     NewtStatus status = newti_kernel_check(kernel, device);
     if (status == NEWT_OK)
         status = record_fill(kernel, args, record);

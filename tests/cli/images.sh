@@ -25,6 +25,11 @@ too long          | 1 | --arch=sm_80 --compile-budget 5 slow.newt | err more tha
 budget as word    | 2 | --compile-budget=soon good.newt    | err 'soon' does not fit option '--compile-budget'
 no machine code   | 0 | --arch=sm_80 --emit=sass-summary -o - good.newt | out ^good, generic, sm_80: no machine code to look at
 report            | 0 | --emit=report -o - good.newt       | out sm_80: 128 threads, 11 registers ; out good.newt:8:21: load of float32, 32 bits at once; no wider ; out host: [0-9]+ bytes
+fits one of two   | 0 | --arch=sm_80,sm_90a --emit=header,cubin --configs=N32_W4_S3,N512_W16_S3 configs.newt | err configs.newt:4:49: note: configuration 'N512_W16_S3' of 'product' is left out on sm_80: needs 196608 bytes .*\[config-left-out\] ; files configs.h configs.product.N32_W4_S3.sm_80.cubin configs.product.N32_W4_S3.sm_90a.cubin configs.product.N512_W16_S3.sm_90a.cubin
+fits nowhere      | 1 | --arch=sm_80 --configs=N512_W16_S3 configs.newt | err configs.newt:6:5: error: no configuration of 'product' fits sm_80 \[shared-memory\]
+all of them       | 0 | --arch=sm_90a --emit=header -o - configs.newt | out PRODUCT_N1024_W16_S3 = 2, ; out ^    ///   fits none of the architectures
+only the default  | 0 | --arch=sm_80 --configs=default --emit=cuda configs.newt | files configs.cu
+by its values     | 0 | --arch=sm_80 --configs="N=64 K=32 num_warps=2 maxnreg=96" --emit=cuda -o - configs.newt | out __maxnreg__.96.
 not that chip     | 2 | --arch=sm_120 good.newt            | err 'sm_120'
 options passed on | 0 | --no-cache --arch=sm_80 -Xnvrtc -DA -Xptxas -O1 -g good.newt | quiet
 no such library   | 2 | --nvrtc=/nonexistent --arch=sm_80 good.newt | err no libnvrtc found ; err note: /nonexistent: ; err help: give its place by --nvrtc=FILE

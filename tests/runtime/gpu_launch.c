@@ -27,16 +27,16 @@ static const char ptx[] =
     "  ld.global.f32 p, [a]; ld.global.f32 q, [b]; add.f32 p, p, q; st.global.f32 [c], p; ret; }\n";
 
 static const NewtParam params[] = {
-    { "x", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, x), 8, 1 },
-    { "y", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, y), 8, 1 },
-    { "out", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, out), 8, 0 },
-    { "n", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(AddArgs, n), 8, 0 },
+    { "x", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, x), 8, 1, 0 },
+    { "y", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, y), 8, 1, 0 },
+    { "out", NEWT_PARAM_POINTER, NEWT_F32, offsetof(AddArgs, out), 8, 0, 0 },
+    { "n", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(AddArgs, n), 8, 0, 0 },
 };
 static const NewtPredicate aligned[] = {
-    { NEWT_TEST_ALIGN, 0, 16 },
-    { NEWT_TEST_ALIGN, 1, 16 },
-    { NEWT_TEST_ALIGN, 2, 16 },
-    { NEWT_TEST_MULTIPLE, 3, 16 },
+    { NEWT_TEST_ALIGN, 0, 16, NULL },
+    { NEWT_TEST_ALIGN, 1, 16, NULL },
+    { NEWT_TEST_ALIGN, 2, 16, NULL },
+    { NEWT_TEST_MULTIPLE, 3, 16, NULL },
 };
 
 static NewtStatus add_grid(const void *args, int64_t grid[3])
@@ -54,7 +54,7 @@ static const NewtVariant variants[] = {
     { "generic", NULL, entries, 0, 1, add_grid, NULL, 0 },
 };
 static const NewtModuleDesc module;
-static const NewtKernel kernel = { &module, "add", "gpu_launch.c", params, variants, 4, 2 };
+static const NewtKernel kernel = { &module, "add", "gpu_launch.c", params, variants, 4, 2, NULL };
 static const NewtModuleDesc module = { NEWT_ABI, 1, 1, 7, "gpu_launch.c", "0", images, &kernel };
 
 static int failures;

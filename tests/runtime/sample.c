@@ -13,19 +13,19 @@ static const NewtImage images[] = {
 };
 
 static const NewtParam params[] = {
-    { "x", NEWT_PARAM_POINTER, NEWT_F32, offsetof(SampleArgs, x), 8, true },
-    { "y", NEWT_PARAM_POINTER, NEWT_F32, offsetof(SampleArgs, y), 8, true },
-    { "out", NEWT_PARAM_POINTER, NEWT_F32, offsetof(SampleArgs, out), 8, false },
-    { "n", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(SampleArgs, n), 8, false },
+    { "x", NEWT_PARAM_POINTER, NEWT_F32, offsetof(SampleArgs, x), 8, true, 0 },
+    { "y", NEWT_PARAM_POINTER, NEWT_F32, offsetof(SampleArgs, y), 8, true, 0 },
+    { "out", NEWT_PARAM_POINTER, NEWT_F32, offsetof(SampleArgs, out), 8, false, 0 },
+    { "n", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(SampleArgs, n), 8, false, 0 },
 };
 
 static const NewtPredicate aligned[] = {
-    { NEWT_TEST_ALIGN, 0, 16 },
-    { NEWT_TEST_ALIGN, 1, 16 },
-    { NEWT_TEST_ALIGN, 2, 16 },
-    { NEWT_TEST_MULTIPLE, 3, 16 },
+    { NEWT_TEST_ALIGN, 0, 16, NULL },
+    { NEWT_TEST_ALIGN, 1, 16, NULL },
+    { NEWT_TEST_ALIGN, 2, 16, NULL },
+    { NEWT_TEST_MULTIPLE, 3, 16, NULL },
 };
-static const NewtPredicate one[] = { { NEWT_TEST_EQUAL, 3, 1 } };
+static const NewtPredicate one[] = { { NEWT_TEST_EQUAL, 3, 1, NULL } };
 
 static NewtStatus add_grid(const void *args, int64_t grid[3])
 {
@@ -76,13 +76,13 @@ static const NewtEntry cluster_entries[] = {
 // ---- tensor maps and persistent grids --------------------------------------------------------
 
 static const NewtParam tile_params[] = {
-    { "a", NEWT_PARAM_POINTER, NEWT_F32, offsetof(TileArgs, a), 8, true },
-    { "b", NEWT_PARAM_POINTER, NEWT_F8E4M3, offsetof(TileArgs, b), 8, true },
-    { "m", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, m), 8, false },
-    { "k", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, k), 8, false },
-    { "stride", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, stride), 8, false },
+    { "a", NEWT_PARAM_POINTER, NEWT_F32, offsetof(TileArgs, a), 8, true, 0 },
+    { "b", NEWT_PARAM_POINTER, NEWT_F8E4M3, offsetof(TileArgs, b), 8, true, 0 },
+    { "m", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, m), 8, false, 0 },
+    { "k", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, k), 8, false, 0 },
+    { "stride", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, stride), 8, false, 0 },
 };
-static const NewtPredicate tile_predicates[] = { { NEWT_TEST_MULTIPLE, 4, 4 } };
+static const NewtPredicate tile_predicates[] = { { NEWT_TEST_MULTIPLE, 4, 4, NULL } };
 
 static const NewtTensorRecipe tile_recipes[] = {
     { 0, NEWT_F32, 2, 128, 256, { 32, 256 } },
@@ -176,15 +176,15 @@ static const NewtModuleDesc module;
 static const NewtModuleDesc foreign_module = { .abi = NEWT_ABI + 1 };
 
 static const NewtKernel kernels[] = {
-    { &module, "add", "sample.newt:1", params, add_variants, COUNT(params), COUNT(add_variants) },
-    { &module, "big", "sample.newt:9", params, big_variants, COUNT(params), 1 },
-    { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1 },
-    { &module, "mark", "sample.newt:25", params, mark_variants, COUNT(params), 1 },
-    { &module, "tile", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 2 },
-    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1 },
-    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1 },
+    { &module, "add", "sample.newt:1", params, add_variants, COUNT(params), COUNT(add_variants), NULL },
+    { &module, "big", "sample.newt:9", params, big_variants, COUNT(params), 1, NULL },
+    { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1, NULL },
+    { &module, "mark", "sample.newt:25", params, mark_variants, COUNT(params), 1, NULL },
+    { &module, "tile", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 2, NULL },
+    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1, NULL },
+    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1, NULL },
 #define KERNEL(i, text, ...) \
-    { &module, "bad", "sample.newt:49", tile_params, &bad_variants[i], TILE_PARAMS, 1 },
+    { &module, "bad", "sample.newt:49", tile_params, &bad_variants[i], TILE_PARAMS, 1, NULL },
     BAD_RECIPES(KERNEL)
 };
 static const NewtKernel foreign = { .module = &foreign_module };

@@ -25,6 +25,26 @@
     "def scale(x: ptr[T], n: nl.multiple[int32, 4], T: constexpr, B: constexpr = 4):\n" \
     "    nl.store(x + nl.arange(0, B), n)\n"
 
+#define TUNED                                                                              \
+    LOWER_HEAD                                                                             \
+    "@newt.autotune(configs=[newt.Config({'BLOCK_SIZE_M': b, 'MODE': 'a-b'}, num_warps=w)" \
+    " for b, w in [(16, 1), (32, 2)]] + [newt.Config({'BLOCK_SIZE_M': 16, 'MODE': 'a_b'}," \
+    " num_warps=1, num_stages=2, maxnreg=40)], key=['n'])\n"                               \
+    "@newt.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK_SIZE_M'] == 0})\n"     \
+    "@newt.kernel(grid=lambda n: (n,))\n"                                                  \
+    "def tuned(x: ptr[int32], n: int32, BLOCK_SIZE_M: constexpr, EVEN: constexpr,"         \
+    " MODE: constexpr):\n"                                                                 \
+    "    o = nl.arange(0, BLOCK_SIZE_M)\n"                                                 \
+    "    nl.store(x + o, n)\n"
+
+#define WIDTH                                                                                   \
+    LOWER_HEAD                                                                                  \
+    "@newt.heuristics({'W': lambda n: max(8, min(n, 8) if n is None else"                       \
+    " min(32, nl.next_power_of_2(n))), 'num_warps': lambda args: 2 if args['W'] > 8 else 1})\n" \
+    "@newt.kernel(grid=lambda n: (n,))\n"                                                       \
+    "def width(x: ptr[int32], n: int32, W: constexpr):\n"                                       \
+    "    nl.store(x + nl.arange(0, W), n)\n"
+
 typedef struct {
     const char *name, *source;
     VariantOptions opt;
@@ -35,6 +55,10 @@ typedef struct {
 static const char *const named_copy[] = { "copy" };
 static const char *const named_wrong[] = { "vad" };
 static const char *const block_64[] = { "BLOCK=64", "SCALE=3" };
+static const char *const only_default[] = { "default" };
+static const char *const by_name[] = { "M32_MODEANB_W2_S3", "M16_MODEA_B_W1_S2_R40" };
+static const char *const by_text[] = { "BLOCK_SIZE_M=64 MODE='c' num_warps=4 maxnreg=32" };
+static const char *const same_block[] = { "BLOCK_SIZE_M=8", "MODE=1" };
 static const char *const unknown_define[] = { "BLOK=64" };
 
 // clang-format off
@@ -82,6 +106,43 @@ static const Case cases[] = {
     { "instances_are_functions_of_their_own", INSTANCES, { .specialize = "none" },
       "scale_h [generic] warps=4 x=*fp16 n=int32/4 T=fp16 B=4\n"
       "scale_f [generic] warps=2 x=*fp32 n=int32/4 T=fp32 B=8\n", "" },
+    { "configurations_and_heuristics", TUNED, { .specialize = "none" },
+      "tuned M16_MODEANB_W1_S3: BLOCK_SIZE_M=16 MODE='a-b' num_warps=1 num_stages=3\n"
+      "tuned [EVEN=0] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=False MODE='a-b' grid\n"
+      "tuned [EVEN=1] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=True MODE='a-b' grid\n"
+      "tuned M32_MODEANB_W2_S3: BLOCK_SIZE_M=32 MODE='a-b' num_warps=2 num_stages=3\n"
+      "tuned [EVEN=0] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=32 EVEN=False MODE='a-b' grid\n"
+      "tuned [EVEN=1] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=32 EVEN=True MODE='a-b' grid\n"
+      "tuned M16_MODEA_B_W1_S2_R40: BLOCK_SIZE_M=16 MODE='a_b' num_warps=1 num_stages=2 maxnreg=40\n"
+      "tuned [EVEN=0] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=False MODE='a_b' grid\n"
+      "tuned [EVEN=1] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=True MODE='a_b' grid\n", "" },
+    { "the_default_configuration", TUNED, { .specialize = "none", .configs = only_default, .config_count = 1 },
+      "tuned M16_MODEANB_W1_S3: BLOCK_SIZE_M=16 MODE='a-b' num_warps=1 num_stages=3\n"
+      "tuned [EVEN=0] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=False MODE='a-b' grid\n"
+      "tuned [EVEN=1] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=True MODE='a-b' grid\n", "" },
+    { "configurations_by_name", TUNED, { .specialize = "none", .configs = by_name, .config_count = 2 },
+      "tuned M32_MODEANB_W2_S3: BLOCK_SIZE_M=32 MODE='a-b' num_warps=2 num_stages=3\n"
+      "tuned [EVEN=0] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=32 EVEN=False MODE='a-b' grid\n"
+      "tuned [EVEN=1] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=32 EVEN=True MODE='a-b' grid\n"
+      "tuned M16_MODEA_B_W1_S2_R40: BLOCK_SIZE_M=16 MODE='a_b' num_warps=1 num_stages=2 maxnreg=40\n"
+      "tuned [EVEN=0] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=False MODE='a_b' grid\n"
+      "tuned [EVEN=1] warps=1 x=*int32 n=int32 BLOCK_SIZE_M=16 EVEN=True MODE='a_b' grid\n", "" },
+    { "a_configuration_by_its_text", TUNED, { .specialize = "none", .configs = by_text, .config_count = 1 },
+      "tuned M64_MODEC_W4_S3_R32: BLOCK_SIZE_M=64 MODE='c' num_warps=4 num_stages=3 maxnreg=32\n"
+      "tuned [EVEN=0] warps=4 x=*int32 n=int32 BLOCK_SIZE_M=64 EVEN=False MODE='c' grid\n"
+      "tuned [EVEN=1] warps=4 x=*int32 n=int32 BLOCK_SIZE_M=64 EVEN=True MODE='c' grid\n", "" },
+    { "configurations_that_become_equal_count_once", TUNED,
+      { .specialize = "none", .defines = same_block, .define_count = 2, .num_warps = 2, .num_stages = 1 },
+      "tuned M8_MODE1_W2_S1: BLOCK_SIZE_M=8 MODE=1 num_warps=2 num_stages=1\n"
+      "tuned [EVEN=0] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=8 EVEN=False MODE=1 grid\n"
+      "tuned [EVEN=1] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=8 EVEN=True MODE=1 grid\n"
+      "tuned M8_MODE1_W2_S1_R40: BLOCK_SIZE_M=8 MODE=1 num_warps=2 num_stages=1 maxnreg=40\n"
+      "tuned [EVEN=0] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=8 EVEN=False MODE=1 grid\n"
+      "tuned [EVEN=1] warps=2 x=*int32 n=int32 BLOCK_SIZE_M=8 EVEN=True MODE=1 grid\n", "" },
+    { "powers_of_two_between_bounds", WIDTH, { .specialize = "none" },
+      "width [W=8] warps=1 x=*int32 n=int32 W=8 grid\n"
+      "width [W=16] warps=2 x=*int32 n=int32 W=16 grid\n"
+      "width [W=32] warps=2 x=*int32 n=int32 W=32 grid\n", "" },
 };
 // clang-format on
 
@@ -109,12 +170,19 @@ static void check_units(void **state)
     lower_case_begin(&c, row->source, &row->opt);
     for (uint32_t i = 0; i < c.units.len; i++) {
         const KernelUnit *u = &c.units.at[i];
+        const UnitForm *form = u->forms;
         for (uint32_t v = 0; v < u->variant_count; v++) {
+            if (v == form->first_variant + form->variant_count)
+                form++;
+            if (u->config_count && v == form->first_variant &&
+                (v == 0 || form[-1].config != form->config))
+                buf_printf(&out, "%s %s: %s\n", u->c_name, u->configs[form->config].name,
+                           u->configs[form->config].text);
             buf_printf(&out, "%s [%s] warps=%u", u->c_name, u->variant_names[v],
                        u->variants[v].num_warps);
             for (uint32_t k = 0; k < u->function->param_count; k++)
                 print_param(&out, &c, u->function, &u->variants[v].params[k], k);
-            buf_printf(&out, "%s\n", u->grid ? " grid" : "");
+            buf_printf(&out, "%s\n", form->grid ? " grid" : "");
             assert_string_not_equal(lower_case_ir(&c, &u->variants[v]), "");
         }
     }
@@ -175,8 +243,8 @@ static void grid_is_a_function_of_int64(void **state)
     LowerCase c;
     assert_true(lower_case_begin(&c, VADD, &(VariantOptions){ 0 }));
     Buf out = { 0 };
-    assert_true(ir_verify(c.units.at[0].grid, &c.diags));
-    ir_print(c.units.at[0].grid, NULL, &out);
+    assert_true(ir_verify(c.units.at[0].forms[0].grid, &c.diags));
+    ir_print(c.units.at[0].forms[0].grid, NULL, &out);
     assert_string_equal(
         out.at,
         "func @vadd_grid(%x.0: *fp32, %out.1: *fp32, %n.2: i64) num_warps=4 num_stages=1 {\n"

@@ -116,8 +116,15 @@ static void print_prelude(const Emit *e, Buf *out)
 static void print_signature(Emit *e, Buf *out)
 {
     const IrFunc *fn = e->fn;
-    buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u)\n%s(", cuda_threads(fn),
-               e->opt->entry);
+    enum { BLOCK_REGISTERS = 65536 };
+    const uint32_t limit = e->opt->max_registers;
+    // NVRTC takes one of the two; the registers of a block are the tighter bound or none.
+    if (limit && limit < BLOCK_REGISTERS / cuda_threads(fn))
+        buf_printf(out, "extern \"C\" __global__ void __maxnreg__(%" PRIu32 ")\n%s(", limit,
+                   e->opt->entry);
+    else
+        buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u)\n%s(",
+                   cuda_threads(fn), e->opt->entry);
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const IrValue *v = fn->body->args[i];
         buf_printf(out, "%s%s", i ? ", " : "",

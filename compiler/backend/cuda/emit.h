@@ -21,6 +21,7 @@ typedef struct CudaEmitOptions {
     LayoutTable *layouts;  ///< the one that the function's layouts are from
     const SourceMap *sources;  ///< NULL: no source lines in the text
     CudaLines lines;
+    uint32_t max_registers;  ///< a thread's; 0: what the block's size leaves
 } CudaEmitOptions;
 
 /// Appends the kernel's text. False after reporting an operation that the backend does not support.

@@ -68,19 +68,35 @@ typedef struct NewtParam {
     uint32_t offset;    ///< in the argument record; device entries take their parameters from there
     uint32_t size;      ///< bytes there: 8 for a pointer, 1 for I1
     uint32_t is_const;  ///< pointer only: the kernel never writes through it
+    uint32_t use;       ///< NEWT_USE_ bits, for the tuner
 } NewtParam;
+
+/// What a kernel does through a pointer, and how the tuner prepares the buffer before each run.
+enum {
+    NEWT_USE_READ = 1,
+    NEWT_USE_WRITTEN = 2,
+    NEWT_USE_ZEROED = 4,   ///< set to zero
+    NEWT_USE_RESTORED = 8  ///< set to what the caller passed, also where nothing is read
+};
+
+/// Computes the number of programs along each axis in checked 64-bit arithmetic. libnewt checks
+/// the limits, so the values may be anything. Returns NEWT_OK; NEWT_TOO_LARGE if the arithmetic
+/// overflowed; NEWT_BAD_ARGUMENT if it cannot be done (a division by zero).
+typedef NewtStatus (*NewtGridExpr)(const void *args, int64_t grid[3]);
 
 typedef enum NewtTest {
     NEWT_TEST_ALIGN,     ///< pointer: address is a multiple of `value` bytes, a power of two
     NEWT_TEST_MULTIPLE,  ///< integer: a multiple of `value` > 0; 0 is one
     NEWT_TEST_EQUAL,     ///< integer: == `value`
-    NEWT_TEST_FITS_I32   ///< integer: -2^31 <= it < 2^31; `value` is 0
+    NEWT_TEST_FITS_I32,  ///< integer: -2^31 <= it < 2^31; `value` is 0
+    NEWT_TEST_RESULT     ///< the first result of `computed` is `value`
 } NewtTest;
 
 typedef struct NewtPredicate {
     NewtTest test;
     uint32_t param;  ///< index into the kernel's params
     int64_t value;
+    NewtGridExpr computed;  ///< RESULT: a value of @heuristics
 } NewtPredicate;
 
 /// Tensor maps of one entry: newtc makes no more.
@@ -143,15 +159,10 @@ typedef struct NewtHostProgram {
 /// once for different programs of a launch, in no particular order.
 typedef void (*NewtHostEntry)(const void *args, const NewtHostProgram *program);
 
-/// Computes the number of programs along each axis in checked 64-bit arithmetic. libnewt checks
-/// the limits, so the values may be anything. Returns NEWT_OK; NEWT_TOO_LARGE if the arithmetic
-/// overflowed; NEWT_BAD_ARGUMENT if it cannot be done (a division by zero).
-typedef NewtStatus (*NewtGridExpr)(const void *args, int64_t grid[3]);
-
-/// Variants compute the same results. A launch takes the first one whose predicates all hold and
-/// that has an entry for the device which fits the arguments: whose tensor maps can be made, and
-/// whose persistent grid has less than 2^31 programs. So the most special stand first; the last has
-/// no predicates and no such entry.
+/// Variants compute the same results. A launch takes, of the configuration that it runs, the first
+/// one whose predicates all hold and that has an entry for the device which fits the arguments:
+/// whose tensor maps can be made, and whose persistent grid has less than 2^31 programs. So the
+/// most special stand first; the last has no predicates and no such entry.
 typedef struct NewtVariant {
     const char *name;  ///< for logs and tools: "x:16 y:16 n:1" or "generic"
     const NewtPredicate *predicates;
@@ -163,6 +174,24 @@ typedef struct NewtVariant {
     uint64_t host_scratch;  ///< bytes
 } NewtVariant;
 
+/// A configuration of an autotuned kernel: values of its constexprs, warps and stages. All compute
+/// the same results.
+typedef struct NewtConfig {
+    const char *name;  ///< "M64_N64_W4_S3"
+    const char *text;  ///< "BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3"
+    uint32_t first_variant;
+    uint32_t variant_count;
+} NewtConfig;
+
+/// The configurations of a kernel, which share its variants out among them in order.
+typedef struct NewtTuning {
+    const NewtConfig *configs;
+    const uint32_t *keys;  ///< indices of the parameters whose values make the shape class
+    uint32_t config_count;
+    uint32_t key_count;
+    uint32_t default_config;
+} NewtTuning;
+
 typedef struct NewtModuleDesc NewtModuleDesc;
 
 struct NewtKernel {
@@ -173,6 +202,7 @@ struct NewtKernel {
     const NewtVariant *variants;
     uint32_t param_count;
     uint32_t variant_count;
+    const NewtTuning *tuning;  ///< NULL: one configuration, without a name
 };
 
 struct NewtModuleDesc {
@@ -194,6 +224,25 @@ struct NewtModuleDesc {
 /// capture that is refused with NEWT_NOT_LOADED and the capture stays valid. Thread-safe.
 NEWT_NODISCARD NewtStatus newt_launch_(const NewtKernel *kernel, NewtDevice *device,
                                        NewtStream stream, const NewtGrid *grid, const void *args);
+
+/// The same with configuration `config` of an autotuned kernel; -1 is newt_launch_(): the one that
+/// newt_choose_() gives, and where the device cannot run it the default, then the others in order.
+/// NEWT_BAD_ARGUMENT for a number that no configuration has.
+NEWT_NODISCARD NewtStatus newt_launch_config_(const NewtKernel *kernel, NewtDevice *device,
+                                              NewtStream stream, int config, const NewtGrid *grid,
+                                              const void *args);
+
+/// The configuration that newt_launch_() would begin with: the tuned one for the device and the
+/// shape class of `args`, else the default.
+NEWT_NODISCARD NewtStatus newt_choose_(const NewtKernel *kernel, NewtDevice *device,
+                                       const void *args, int *config);
+
+/// The text of a configuration; NULL for a number that none has.
+const char *newt_config_text_(const NewtKernel *kernel, int config);
+
+/// Loads one configuration; -1: all that `device` can hold.
+NEWT_NODISCARD NewtStatus newt_preload_config_(const NewtKernel *kernel, NewtDevice *device,
+                                               int config);
 
 /// Loads every variant of `kernel` that has an entry for `device`, so that no later launch does.
 /// NEWT_NO_IMAGE if there is none. Nothing to do on the host. Thread-safe.

@@ -1,0 +1,192 @@
+// facts.c - the variants of a form: one that assumes facts about the arguments, and the generic
+// one.
+#include "lower/variants_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Facts {
+    ParamBinding *params;
+    Buf name;
+} Facts;
+
+static void add_fact(Facts *facts, const Function *f, uint32_t at, const char *word, int64_t n)
+{
+    buf_printf(&facts->name, "%s%s:%s%d", facts->name.len ? " " : "", f->params[at].name->text,
+               word, (int)n);
+}
+
+// The elements in 16 bytes of the narrowest type that the kernel points to.
+static int64_t wide_elements(const ParamBinding *params, uint32_t count)
+{
+    int64_t most = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (!params[i].is_constexpr && params[i].type->kind == TYPE_PTR) {
+            int64_t n = 16 / (int64_t)type_elem_bytes(params[i].type->elem);
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+// Integers that decide where memory is touched are multiples of a wide access: strides and bounds.
+static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
+{
+    const Variant plain = { .function = f,
+                            .params = s->params,
+                            .num_warps = (uint16_t)s->num_warps,
+                            .num_stages = (uint16_t)s->num_stages,
+                            .index64 = e->opt->index64,
+                            .instance_name = s->name };
+    IrFunc *fn = lower_kernel(e->p, &plain, e->p->arena);
+    if (!fn)
+        return;
+    bool *reached = ARENA_NEW_N(e->p->arena, bool, fn->body->argc + 1);
+    const int64_t n = wide_elements(s->params, f->param_count);
+    lower_reach_addresses(fn, e->p->arena, reached);
+    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        const uint32_t at = fn->params[i].source_index;
+        ParamBinding *b = &facts->params[at];
+        if (!reached[i] || n == 1 || b->type->kind != TYPE_SCALAR || !type_is_int(b->type) ||
+            b->divisor % n == 0)
+            continue;
+        b->divisor = n;
+        b->assumed = true;
+        add_fact(facts, f, at, "div", n);
+    }
+}
+
+// Every pointer 16-byte aligned: what wide loads and stores need.
+static void assume_alignment(Facts *facts, const Function *f)
+{
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        ParamBinding *b = &facts->params[i];
+        if (b->is_constexpr || b->type->kind != TYPE_PTR || b->divisor >= 16)
+            continue;
+        b->divisor = 16;
+        b->assumed = true;
+        add_fact(facts, f, i, "align", 16);
+    }
+}
+
+static bool fact_error(Enumerate *e, const char *item, size_t len, const char *why)
+{
+    diag_report(e->p->diags, DIAG_BAD_VALUE, (Span){ 0, 0 }, "--specialize: '%.*s' %s", (int)len,
+                item, why);
+    diag_help(e->p->diags, "write facts as 'x:align16 n:div16 stride:1'");
+    return false;
+}
+
+static bool assume_item(Enumerate *e, const Function *f, const char *item, size_t len, Facts *facts)
+{
+    const char *colon = memchr(item, ':', len);
+    if (!colon)
+        return fact_error(e, item, len, "is no fact");
+    uint32_t at = lower_param_index(f, item, (size_t)(colon - item));
+    if (at == UINT32_MAX)
+        return true;  // a fact about another kernel's parameter
+    ParamBinding *b = &facts->params[at];
+    const char *word = colon + 1;
+    char *end;
+    bool pointer = !b->is_constexpr && b->type->kind == TYPE_PTR;
+    bool integer = !b->is_constexpr && b->type->kind == TYPE_SCALAR && type_is_int(b->type);
+    bool align = strncmp(word, "align", 5) == 0, div = strncmp(word, "div", 3) == 0;
+    const char *digits = word + (align ? 5 : div ? 3 : 0);
+    long n = strtol(digits, &end, 10);
+    if (end == digits || end != item + len || (align && !pointer) || (!align && !integer))
+        return fact_error(e, item, len, "does not fit the parameter's type");
+    if (!align && !div) {
+        b->has_value = true;
+        b->equals = n;
+        add_fact(facts, f, at, "", n);
+        return true;
+    }
+    if (n < 1 || (align && (n & (n - 1)) != 0))
+        return fact_error(e, item, len, "is not possible");
+    b->divisor = n;
+    b->assumed = n > 1;
+    add_fact(facts, f, at, align ? "align" : "div", n);
+    return true;
+}
+
+static bool assume_list(Enumerate *e, const Function *f, const char *list, Facts *facts)
+{
+    bool ok = true;
+    while (*list) {
+        size_t gap = strspn(list, " ,"), len = strcspn(list + gap, " ,");
+        if (len)
+            ok = assume_item(e, f, list + gap, len, facts) && ok;
+        list += gap + len;
+    }
+    return ok;
+}
+
+static void add_variant(Enumerate *e, UnitBuild *b, const Settings *s, ParamBinding *params,
+                        const char *name)
+{
+    Arena *a = e->p->arena;
+    const VariantOptions *opt = e->opt;
+    VEC_PUSH(a, &b->names, name);
+    VEC_PUSH(
+        a, &b->variants,
+        ((Variant){
+            .function = b->unit.function,
+            .params = params,
+            .num_warps = (uint16_t)(opt->num_warps ? opt->num_warps : (unsigned)s->num_warps),
+            .num_stages = (uint16_t)(opt->num_stages ? opt->num_stages : (unsigned)s->num_stages),
+            .index64 = opt->index64,
+            .instance_name = b->unit.c_name }));
+}
+
+// "EVEN=True x:align16", "EVEN=True", "generic".
+static const char *variant_name(Enumerate *e, const Settings *s, const char *facts)
+{
+    const char *name = "";
+    for (uint32_t i = 0; i < s->choice_count; i++)
+        name = arena_printf(e->p->arena, "%s%s%s=%lld", name, i ? " " : "", s->choices[i].name,
+                            (long long)s->choices[i].equals);
+    if (!*name)
+        return *facts ? facts : "generic";
+    return *facts ? arena_printf(e->p->arena, "%s %s", name, facts) : name;
+}
+
+// The facts of a signature's hints, named; the generic variant forgets them.
+static void name_assumed(Facts *facts, const Function *f)
+{
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const ParamBinding *b = &facts->params[i];
+        if (b->assumed)
+            add_fact(facts, f, i, b->type->kind == TYPE_PTR ? "align" : "div", b->divisor);
+        if (b->has_value)
+            add_fact(facts, f, i, "", b->equals);
+    }
+}
+
+bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s)
+{
+    const Function *f = b->unit.function;
+    const char *how = e->opt->specialize ? e->opt->specialize : "auto";
+    Facts facts = { .params = lower_settings_copy(e, f, s).params };
+    bool ok = true;
+    if (strcmp(how, "none") != 0) {
+        name_assumed(&facts, f);
+        if (strcmp(how, "auto") == 0) {
+            assume_alignment(&facts, f);
+            assume_multiples(e, &facts, f, s);
+        } else
+            ok = assume_list(e, f, how, &facts);
+    }
+    if (facts.name.len)
+        add_variant(e, b, s, facts.params,
+                    variant_name(e, s, arena_strndup(e->p->arena, facts.name.at, facts.name.len)));
+    buf_free(&facts.name);
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        ParamBinding *p = &s->params[i];
+        p->has_value = false;
+        if (p->assumed) {
+            p->assumed = false;
+            p->divisor = 1;
+        }
+    }
+    add_variant(e, b, s, s->params, variant_name(e, s, ""));
+    return ok;
+}
