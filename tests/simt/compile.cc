@@ -84,21 +84,24 @@ static std::string prepare(const std::vector<SimtHeader> &headers, std::string &
             h.text = read_file(twin);
         key += h.name + h.text;
     }
-    for (const char *own : { "device.h", "intrinsics.h", "combine.h" })
-        key += read_file(fs::path(source_dir) / own);
+    for (const char *own : { "device.h", "intrinsics.h", "combine.h" }) {
+        all.push_back({ own, read_file(fs::path(source_dir) / own) });
+        key += all.back().name + all.back().text;
+    }
     const fs::path dir = fs::path(cache_dir) / ("prelude-" + hash_of(key).substr(0, 16));
     fs::create_directories(dir / "newt");
     const Lock lock(dir / "lock");
     bool ok = true;
     if (!fs::exists(dir / "all.pch")) {
         std::string includes = "#include \"device.h\"\n";
-        for (const SimtHeader &h : all) {
+        for (const SimtHeader &h : all) {  // all are copies, for a precompiled header goes by its files' times
             write_file(dir / h.name, h.text);
-            includes += "#include \"" + h.name + "\"\n";
+            if (h.name.compare(0, 5, "newt/") == 0)
+                includes += "#include \"" + h.name + "\"\n";
         }
         write_file(dir / "all.h", includes + "#include \"combine.h\"\n");
-        ok = run(std::string(compiler) + " " + flags + " -I'" + dir.string() + "' -I'" + source_dir + "' -x c++-header '" +
-                     (dir / "all.h").string() + "' -o '" + (dir / "all.tmp").string() + "'", dir / "log", log);
+        ok = run(std::string(compiler) + " " + flags + " -I'" + dir.string() + "' -x c++-header '" + (dir / "all.h").string() +
+                     "' -o '" + (dir / "all.tmp").string() + "'", dir / "log", log);
         if (ok)
             fs::rename(dir / "all.tmp", dir / "all.pch");
     }
@@ -137,8 +140,8 @@ std::string simt_compile(const std::string &text, const std::vector<SimtHeader> 
         write_file(source, whole);
     if (fs::exists(object))
         return object;
-    const bool ok = run(std::string(compiler) + " " + flags + " -include-pch '" + prelude + "/all.pch' -I'" + prelude + "' -I'" +
-                            source_dir + "' -shared -x c++ '" + source + "' -o '" + own + ".so'", own + ".log", log);
+    const bool ok = run(std::string(compiler) + " " + flags + " -include-pch '" + prelude + "/all.pch' -I'" + prelude +
+                            "' -shared -x c++ '" + source + "' -o '" + own + ".so'", own + ".log", log);
     if (ok)
         fs::rename(own + ".so", object);
     return ok ? object : "";

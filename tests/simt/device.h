@@ -15,6 +15,7 @@
 #define __forceinline__ inline
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#define __grid_constant__
 
 // A call whose place in the code matters: it is neither copied nor merged nor moved. Nor are calls of what
 // calls it, until they are inlined.
@@ -31,6 +32,8 @@
 
 enum { SIMT_GLOBAL, SIMT_SHARED };
 enum { SIMT_SHFL_IDX, SIMT_SHFL_UP, SIMT_SHFL_DOWN, SIMT_SHFL_XOR };
+// Element types of matrix instructions; tf32 is a float of which the low bits do not count.
+enum { SIMT_F16, SIMT_BF16, SIMT_TF32, SIMT_E4M3, SIMT_E5M2, SIMT_S8, SIMT_F32, SIMT_S32, SIMT_F64 };
 enum { SIMT_VOTE_ALL, SIMT_VOTE_ANY, SIMT_VOTE_BALLOT, SIMT_VOTE_ACTIVE };
 
 struct SimtIndex {
@@ -41,6 +44,7 @@ struct SimtPlace {
 };
 
 extern "C" {
+extern unsigned char nt_smem[];  // the shared memory of the program that runs
 const SimtPlace *simt_place();
 void simt_load(void *to, const void *from, size_t bytes, bool mask, int space);
 void simt_store(void *to, const void *from, size_t bytes, bool mask, int space);
@@ -51,6 +55,31 @@ SIMT_EVENT void simt_warp_barrier(unsigned mask);
 SIMT_EVENT unsigned long long simt_shuffle(unsigned long long value, unsigned mask, int mode, unsigned operand, int width);
 SIMT_EVENT unsigned simt_vote(unsigned mask, int mode, bool predicate);
 void simt_fence(int scope);
+
+void simt_copy_async(void *to, const void *from, size_t bytes, bool on);
+void simt_copy_commit();
+void simt_copy_wait(unsigned newest);
+void simt_fence_async();
+void simt_mbar_init(void *bar, unsigned count);
+void simt_mbar_init_fence();
+void simt_mbar_arrive(void *bar, unsigned bytes);
+void simt_mbar_wait(void *bar, unsigned parity);
+void simt_tma_load(void *to, const void *map, void *bar, int rank, const int *coords);
+void simt_tma_store(const void *map, const void *from, int rank, const int *coords);
+void simt_tma_store_commit();
+void simt_tma_store_wait(unsigned newest, bool reads);
+SIMT_EVENT void simt_ldmatrix(unsigned *to, const void *row, unsigned n, bool transposed);
+SIMT_EVENT void simt_stmatrix(void *row, const unsigned *from, unsigned n, bool transposed);
+// kind: types of A, B and the sum, 4 bits each; from bit 16 on the rows of A, from bit 24 on K.
+SIMT_EVENT void simt_mma(void *sum, const void *a, const void *b, unsigned kind);
+// kind: types of A, B and the sum, 4 bits each; bits 12 and 13: M and N are the axes of neighbours in A and B; from bit
+// 16 on the width. A stands in registers, or where a_at says.
+SIMT_EVENT void simt_product(void *sum, const unsigned *a, unsigned long long a_at, unsigned long long b_at, unsigned kind, int scale);
+void simt_product_fence();
+void simt_product_commit();
+void simt_product_wait(unsigned newest);
+void simt_product_keep(const void *sum);
+SIMT_EVENT void simt_registers(unsigned count, bool up);
 [[noreturn]] void simt_assert_failed(const char *message, const char *file, unsigned line, const char *function);
 }
 
@@ -134,11 +163,27 @@ template <class T> struct SimtShared {
     }
 };
 
-// Calls an entry with the parameters that the driver hands over.
+// The address that a pointer into shared memory, of whatever kind, stands for.
+template <class T> SIMT_INLINE T *simt_at(SimtShared<T> p)
+{
+    return p.at;
+}
+template <class T> SIMT_INLINE T *simt_at(T *p)
+{
+    return p;
+}
+
+// Calls an entry with the parameters that the driver hands over, whatever their alignment.
+template <class T> static T simt_parameter(const void *at)
+{
+    T x;
+    memcpy(&x, at, sizeof x);
+    return x;
+}
 template <class... P, size_t... I>
 static void simt_call(void (*entry)(P...), void **parameters, std::index_sequence<I...>)
 {
-    entry(*(std::remove_const_t<P> *)parameters[I]...);
+    entry(simt_parameter<std::remove_const_t<P>>(parameters[I])...);
 }
 template <class... P> static void simt_unpack(void (*entry)(P...), void **parameters)
 {

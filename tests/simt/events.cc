@@ -1,17 +1,16 @@
 // events.cc - what device code calls: each stops the thread in front of the event, then does it.
 #include "machine.h"
 
-#include <cstdio>
-
 using namespace simt;
 
-// The arguments' uninitialised bits, as the caller has left them.
-static bool argument_is_unwritten(unsigned index)
+namespace simt {
+
+bool argument_is_unwritten(unsigned index)
 {
     return machine.current->registers.arguments[index] != 0;
 }
 
-static void check_arguments(const void *pc, bool address, bool mask)
+void check_arguments(const void *pc, bool address, bool mask)
 {
     if (address)
         report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register is an address");
@@ -19,7 +18,17 @@ static void check_arguments(const void *pc, bool address, bool mask)
         report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register is a mask");
 }
 
-static Event &stop(Event e)
+void check_registers(const void *pc, const void *at, size_t bytes, const char *use)
+{
+    const unsigned char *shadow = stack_shadow(at);
+    for (size_t i = 0; shadow && i < bytes; i++)
+        if (shadow[i]) {
+            report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register %s", use);
+            break;
+        }
+}
+
+Event &stop(const Event &e)
 {
     Thread &t = *machine.current;
     t.event = e;
@@ -27,7 +36,15 @@ static Event &stop(Event e)
     return t.event;
 }
 
-static Event memory_event(const void *pc, const void *at, size_t bytes, bool is_write, bool mask, int space)
+Event turn_event(const void *pc)
+{
+    Event e = {};
+    e.kind = Stop::Turn;
+    e.pc = pc;
+    return e;
+}
+
+Event memory_event(const void *pc, const void *at, size_t bytes, bool is_write, bool mask, int space)
 {
     Event e = {};
     e.kind = Stop::Memory;
@@ -39,6 +56,8 @@ static Event memory_event(const void *pc, const void *at, size_t bytes, bool is_
     e.mask = mask;
     return e;
 }
+
+}  // namespace simt
 
 extern "C" {
 
@@ -59,7 +78,7 @@ void simt_load(void *to, const void *from, size_t bytes, bool mask, int space)
     if (unsigned char *shadow = stack_shadow(to))
         memset(shadow, 0, bytes);
     if (memory_check(e)) {
-        race_access(*machine.current, e, false);
+        race_access(race_actor(*machine.current), e, false);
         memcpy(to, from, bytes);
     }
 }
@@ -71,14 +90,9 @@ void simt_store(void *to, const void *from, size_t bytes, bool mask, int space)
     const Event e = stop(memory_event(pc, to, bytes, true, mask, space));
     if (!mask)
         return;
-    const unsigned char *shadow = stack_shadow(from);
-    for (size_t i = 0; shadow && i < bytes; i++)
-        if (shadow[i]) {
-            report(SIMT_UNWRITTEN_REGISTER, pc, -1, nullptr, "an uninitialised register is stored");
-            break;
-        }
+    check_registers(pc, from, bytes, "is stored");
     if (memory_check(e)) {
-        race_access(*machine.current, e, false);
+        race_access(race_actor(*machine.current), e, false);
         memcpy(to, from, bytes);
     }
 }
@@ -92,7 +106,7 @@ bool simt_atomic(void *at, size_t bytes, const char *order)
     stop(e);
     if (!memory_check(e))
         return false;
-    race_access(*machine.current, e, true);
+    race_access(race_actor(*machine.current), e, true);
     race_order(*machine.current, at, order);
     return true;
 }

@@ -7,19 +7,22 @@
 #include "device.h"
 #include "simt.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace simt {
 
-enum class Stop : uint8_t { Start, Memory, Atomic, Barrier, Warp, Exchange, Vote, Done };
+// Turn: goes on whenever it is picked. Gather: all lanes of the warp hand over data. Group: all threads of the
+// warpgroup start a product. Phase: waits for a barrier in shared memory. Registers: waits for registers.
+enum class Stop : uint8_t { Start, Memory, Atomic, Turn, Barrier, Warp, Exchange, Vote, Gather, Group, Phase, Registers, Done };
 
 // What a thread stopped in front of.
 struct Event {
     Stop kind;
     const void *pc;       // where in the code
-    const void *at;       // Memory, Atomic
+    const void *at;       // Memory, Atomic, Phase: where; Gather, Group: what is handed over
     uint32_t bytes;
     bool is_write, is_shared, mask;
     uint32_t lanes;       // Warp, Exchange, Vote: the lanes that take part
@@ -38,8 +41,53 @@ struct RegisterState {
     uint32_t argument_origins[200], result_origin;
 };
 
-// Knowing that thread u has passed its clock known[u] by a chain of barriers.
-typedef std::shared_ptr<std::vector<uint32_t>> Known;
+// What is known to be in the past by a chain of barriers: of a thread or agent u all accesses up to its clock
+// past[u], and of its writes those up to fenced[u] for the asynchronous proxy too; what is lacking is 0.
+struct Knowledge {
+    std::vector<uint32_t> past, fenced;
+};
+typedef std::shared_ptr<Knowledge> Known;
+
+// A piece of work that happens at some time after it was started.
+struct Operation {
+    std::function<void()> run;
+    bool done;
+};
+typedef std::shared_ptr<Operation> Work;
+
+// Work that a thread started, by groups that it commits and waits for. The accesses of group g have the clock
+// g + 1 of an agent, which other threads learn of as they learn of threads.
+struct Groups {
+    struct Started {
+        uint32_t group;
+        Work work;
+    };
+    uint32_t agent;  // 0: none yet
+    uint32_t committed;
+    std::vector<Started> started;  // and not waited for
+};
+
+// Registers that a product adds to: the product's until a wait covers it.
+struct Accumulator {
+    uint32_t group;
+    void *at;
+    uint32_t bytes;
+    const void *pc;
+};
+
+// The last sum that a thread has waited for, which a product may add to without a fence.
+struct WaitedSum {
+    void *at;
+    std::vector<unsigned char> values;
+};
+
+struct Products {
+    Groups groups;
+    std::vector<Accumulator> accumulators;
+    std::vector<WaitedSum> waited;
+    bool is_fenced;  // since the last wait
+    Work last;       // of the warpgroup, at its first thread
+};
 
 struct Thread {
     void *stack_pointer;
@@ -49,10 +97,15 @@ struct Thread {
     Known known;
     uint32_t clock;
     uint32_t number;
+    Groups copies;                     // to shared memory
+    Groups store_reads, store_writes;  // of boxes: the two halves of each
+    Products products;
 };
 
 struct Warp {
-    uint32_t ready, waiting, done;  // lanes
+    uint32_t ready, waiting, done;        // lanes
+    std::vector<unsigned char> gathered;  // what all lanes have handed over, for Stop::Gather
+    unsigned registers;                   // a thread may have
 };
 
 struct Barrier {
@@ -66,10 +119,11 @@ struct Machine {
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     Barrier barriers[barrier_count];
-    unsigned thread_count, live, shared_bytes;
+    unsigned thread_count, live, shared_bytes, registers_free;
     Thread *current;
     void *scheduler;      // its stack pointer
-    bool stopped;         // a fault after which the program cannot go on
+    std::vector<Work> works;  // started, in some order; those that are done go when they are met
+    bool stopped;             // a fault after which the program cannot go on
     uint64_t random, steps, step_limit = 1 << 24;
     const char *kernel;
     void (*entry)(void **);
@@ -77,10 +131,6 @@ struct Machine {
     SimtCounts counts;
 };
 extern Machine machine;
-
-}  // namespace simt
-extern "C" unsigned char nt_smem[];  // the shared memory of the program that runs
-namespace simt {
 
 // ---- fiber.cc ----
 void fibers_init();
@@ -91,8 +141,21 @@ void fiber_leave();
 // The shadow of an address in a thread's stack: one byte a byte, 0 for initialised; else NULL.
 unsigned char *stack_shadow(const void *at);
 
+// ---- events.cc ----
+// Whether the caller has left an uninitialised register as an argument of the function that is called by device code.
+bool argument_is_unwritten(unsigned index);
+void check_arguments(const void *pc, bool address, bool mask);
+// Reports uninitialised bytes of the thread's registers; `use` says what they are used for.
+void check_registers(const void *pc, const void *at, size_t bytes, const char *use);
+// The current thread stops in front of the event.
+Event &stop(const Event &e);
+Event turn_event(const void *pc);
+Event memory_event(const void *pc, const void *at, size_t bytes, bool is_write, bool mask, int space);
+
 // ---- schedule.cc ----
 uint64_t random_next();
+// A waiting thread may go on.
+void make_ready(uint32_t thread);
 // Runs the program whose place is set in the machine's threads; false when it got stuck.
 bool program_run();
 // Called by the current thread: it does not go on, and no other one either.
@@ -103,14 +166,73 @@ bool program_run();
 void account(unsigned warp, uint32_t group);
 
 // ---- memory.cc ----
-// True when the thread may touch [at, at + bytes); reports when not.
+// True when the thread may touch [at, at + bytes); reports when not. memory_check also wants it aligned.
+bool memory_contains(const Event &e);
 bool memory_check(const Event &e);
 
 // ---- race.cc ----
+// Who accesses memory: a thread, or work that it started.
+struct Actor {
+    const Knowledge *known;
+    uint32_t issuer;     // the thread whose own accesses are in the past; nobody: ~0u
+    uint32_t agent, clock;
+    bool is_async;       // by the asynchronous proxy: sees what threads wrote only after a fence
+    uint8_t agents;      // the access is in the past once this many agents' clocks are known, from `agent` on
+};
 void race_begin();
-void race_access(Thread &t, const Event &e, bool is_atomic);
+Actor race_actor(const Thread &t);
+// An agent for work that `thread` starts; `count` with numbers in a row.
+uint32_t race_agent(uint32_t thread, unsigned count = 1);
+void race_access(const Actor &a, const Event &e, bool is_atomic);
 void race_join(const std::vector<uint32_t> &threads, const std::vector<uint32_t> &learners);
 void race_order(Thread &t, const void *at, const char *order);
+// The thread knows that the agent has passed the clock.
+void race_learn(Thread &t, uint32_t agent, uint32_t clock);
+void race_learn_all(Thread &t, const Knowledge &what);
+// Adds what the thread knows and has done.
+void race_release(Thread &t, Knowledge &to);
+void race_merge(Knowledge &to, const Knowledge &from);
+// All writes that the thread knows of are visible to the asynchronous proxy.
+void race_fence(Thread &t);
+uint32_t race_clock(const std::vector<uint32_t> &clocks, uint32_t who);
+
+// ---- async.cc ----
+void async_begin();
+Work async_start(std::function<void()> run);
+void async_finish(const Work &work);
+// Finishes one piece of work that was started; false when there is none.
+bool async_advance();
+// Reports work that nobody has waited for; at the end of a program.
+void async_end();
+// A group's start, commit, and the wait for all but the `newest` groups.
+void groups_add(Groups &g, const Work &work);
+void groups_wait(Thread &t, Groups &g, uint32_t newest);
+
+// ---- mbarrier.cc ----
+void mbarrier_begin();
+// `bytes` of a copy have come, which `agent` has moved.
+void mbarrier_complete(const void *bar, uint32_t bytes);
+// Who moves data for the barrier's current phase, for a copy that `t` starts; false after a report.
+bool mbarrier_actor(Thread &t, const void *bar, const void *pc, Actor &a);
+// The thread waits, or is let through at once.
+void mbarrier_arrived(Thread &t);
+std::string mbarrier_state(const void *bar);
+
+// ---- warp.cc ----
+// All lanes of the warp have come to hand over data.
+void gather_complete(unsigned warp);
+void registers_begin();
+// A thread has come to setmaxnreg.
+void registers_arrive(Thread &t);
+void registers_end();
+
+// ---- tensor.cc ----
+// Where a byte of a tile stands whose swizzle spans so many bytes: 0 (none), 32, 64, 128.
+uint32_t swizzled(uint32_t offset, unsigned span);
+
+// ---- product.cc ----
+// A thread has come to a product of its warpgroup.
+void product_arrive(Thread &t);
 
 // ---- report.cc ----
 void reports_begin();

@@ -46,12 +46,17 @@ static bool global_check(const Event &e)
     return false;
 }
 
+bool memory_contains(const Event &e)
+{
+    return e.is_shared ? shared_check(e) : global_check(e);
+}
+
 bool memory_check(const Event &e)
 {
     if ((uintptr_t)e.at % e.bytes)
         report(SIMT_MISALIGNED, e.pc, -1, nullptr, "%s %u bytes at %p, which is not a multiple of that",
                e.is_write ? "writes" : "reads", e.bytes, e.at);
-    return e.is_shared ? shared_check(e) : global_check(e);
+    return memory_contains(e);
 }
 
 }  // namespace simt

@@ -3,6 +3,11 @@
 // Threads have clocks that barriers advance. A thread knows of each other thread the clock up to which its
 // accesses are in the past (by barriers, warp barriers, releases and acquires). Each byte remembers its
 // last write and its reads since; a new access must know them. Atomics do not race with each other.
+//
+// Work that goes on beside its thread (copies, products) accesses memory as an agent, which has a number behind
+// the threads' and a clock of its own. It is checked when it starts, with what its thread knows then; that
+// it has ended is known to whom a wait covers it. The asynchronous proxy (products, copies of boxes) besides wants a
+// fence behind what threads wrote.
 #include "machine.h"
 
 #include <algorithm>
@@ -12,11 +17,12 @@ namespace simt {
 
 struct Access {
     uint32_t clock;  // 0: none
-    uint32_t place;  // index into `places`
-    uint32_t thread;
+    uint32_t place : 26;  // index into `places`
+    uint32_t is_async : 1, agents : 3;
+    uint32_t thread;  // or agent
 };
 
-// Reads by several threads, one entry a thread.
+// Reads by several threads, of which none knows another's.
 typedef std::vector<Access> Readers;
 
 struct Byte {
@@ -32,10 +38,71 @@ static std::unordered_map<uintptr_t, Page> pages;  // of global memory, for this
 static std::vector<const void *> places;
 static std::unordered_map<const void *, uint32_t> place_of;
 static std::unordered_map<const void *, Known> released;  // by atomics on an address
+static std::vector<uint32_t> agent_threads;               // by agent, from machine.thread_count on
+
+// ---- knowledge ----
+
+uint32_t race_clock(const std::vector<uint32_t> &clocks, uint32_t who)
+{
+    return who < clocks.size() ? clocks[who] : 0;
+}
+
+static void raise(std::vector<uint32_t> &clocks, uint32_t who, uint32_t clock)
+{
+    if (clocks.size() <= who)
+        clocks.resize(who + 1);
+    clocks[who] = std::max(clocks[who], clock);
+}
+
+static void merge_clocks(std::vector<uint32_t> &to, const std::vector<uint32_t> &from)
+{
+    if (to.size() < from.size())
+        to.resize(from.size());
+    for (size_t u = 0; u < from.size(); u++)
+        to[u] = std::max(to[u], from[u]);
+}
+
+void race_merge(Knowledge &to, const Knowledge &from)
+{
+    merge_clocks(to.past, from.past);
+    merge_clocks(to.fenced, from.fenced);
+}
+
+// The thread's knowledge, for a change.
+static Knowledge &own(Thread &t)
+{
+    if (t.known.use_count() > 1)
+        t.known = std::make_shared<Knowledge>(*t.known);
+    return *t.known;
+}
+
+void race_learn(Thread &t, uint32_t agent, uint32_t clock)
+{
+    if (race_clock(t.known->past, agent) < clock)
+        raise(own(t).past, agent, clock);
+}
+
+void race_learn_all(Thread &t, const Knowledge &what)
+{
+    race_merge(own(t), what);
+}
+
+void race_release(Thread &t, Knowledge &to)
+{
+    race_merge(to, *t.known);
+    raise(to.past, t.number, t.clock++);
+}
+
+void race_fence(Thread &t)
+{
+    Knowledge &k = own(t);
+    merge_clocks(k.fenced, k.past);
+    raise(k.fenced, t.number, t.clock++);
+}
 
 void race_begin()
 {
-    const Known nothing = std::make_shared<std::vector<uint32_t>>(machine.thread_count, 0);
+    const Known nothing = std::make_shared<Knowledge>();
     for (Thread &t : machine.threads) {
         t.clock = 1;
         t.known = nothing;
@@ -44,7 +111,22 @@ void race_begin()
     shared_bytes.resize(machine.shared_bytes);
     pages.clear();
     released.clear();
+    agent_threads.clear();
 }
+
+uint32_t race_agent(uint32_t thread, unsigned count)
+{
+    const uint32_t first = machine.thread_count + (uint32_t)agent_threads.size();
+    agent_threads.insert(agent_threads.end(), count, thread);
+    return first;
+}
+
+Actor race_actor(const Thread &t)
+{
+    return { t.known.get(), t.number, t.number, t.clock, false, 1 };
+}
+
+// ---- accesses ----
 
 static uint32_t place_number(const void *pc)
 {
@@ -59,62 +141,95 @@ static uint32_t place_number(const void *pc)
     return last_number = found.first->second;
 }
 
-static bool is_past(const Thread &t, const Access &a)
+static bool is_past(const Actor &who, const Access &a)
 {
-    return a.clock == 0 || a.thread == t.number || a.clock <= (*t.known)[a.thread];
-}
-
-// Reports the access against an older one; false when there is no race.
-static bool report_race(const Event &e, const Access &old, bool old_writes)
-{
-    const SimtFault kind = e.is_shared ? SIMT_SHARED_RACE : SIMT_GLOBAL_RACE;
-    if (e.is_shared)
-        report(kind, e.pc, old.thread, places[old.place], "%s shared byte %zu, which the other thread %s", e.is_write ? "writes" : "reads",
-               (size_t)((const unsigned char *)e.at - nt_smem), old_writes ? "wrote" : "read");
-    else
-        report(kind, e.pc, old.thread, places[old.place], "%s global memory at %p, which the other thread %s",
-               e.is_write ? "writes" : "reads", e.at, old_writes ? "wrote" : "read");
+    if (a.clock == 0 || a.thread == who.issuer)
+        return true;
+    for (uint32_t u = a.thread; u < a.thread + a.agents; u++)
+        if (a.clock > race_clock(who.known->past, u))
+            return false;
     return true;
 }
 
-static bool check_readers(const Thread &t, const Event &e, const Byte &b)
+// Whether the asynchronous proxy sees a write that is in the past.
+static bool is_fenced(const Actor &who, const Event &e, const Access &write)
 {
-    if (!is_past(t, b.read))
-        return report_race(e, b.read, false);
+    return write.clock == 0 || write.is_async || (e.is_shared && write.clock <= race_clock(who.known->fenced, write.thread));
+}
+
+static std::string byte_name(const Event &e)
+{
+    char name[64];
+    if (e.is_shared)
+        snprintf(name, sizeof name, "shared byte %zu", (size_t)((const unsigned char *)e.at - nt_smem));
+    else
+        snprintf(name, sizeof name, "global memory at %p", e.at);
+    return name;
+}
+
+// Reports the access against an older one.
+static bool report_race(const Actor &who, const Event &e, const Access &old, bool old_writes)
+{
+    const bool old_is_work = old.thread >= machine.thread_count, is_work = who.agent >= machine.thread_count;
+    const SimtFault race = e.is_shared ? SIMT_SHARED_RACE : SIMT_GLOBAL_RACE;
+    const uint32_t thread = old_is_work ? agent_threads[old.thread - machine.thread_count] : old.thread;
+    const char *verb = is_work ? (e.is_write ? "starts to write" : "starts to read") : e.is_write ? "writes" : "reads";
+    const char *old_verb = old_is_work ? (old_writes ? "started to write: no wait covers that" : "started to read: no wait covers that")
+                                       : old_writes ? "wrote" : "read";
+    report(old_is_work ? SIMT_MISSING_WAIT : race, e.pc, thread, places[old.place], "%s %s, which the other thread %s", verb,
+           byte_name(e).c_str(), old_verb);
+    return true;
+}
+
+static bool report_fence(const Event &e, const Access &old)
+{
+    const uint32_t thread = old.thread >= machine.thread_count ? agent_threads[old.thread - machine.thread_count] : old.thread;
+    report(SIMT_MISSING_FENCE, e.pc, thread, places[old.place],
+           "starts to %s %s, which the other thread wrote with no fence for the asynchronous proxy since", e.is_write ? "write" : "read",
+           byte_name(e).c_str());
+    return true;
+}
+
+static bool check_readers(const Actor &who, const Event &e, const Byte &b)
+{
+    if (!is_past(who, b.read))
+        return report_race(who, e, b.read, false);
     if (b.readers)
         for (const Access &a : *b.readers)
-            if (!is_past(t, a))
-                return report_race(e, a, false);
+            if (!is_past(who, a))
+                return report_race(who, e, a, false);
     return false;
 }
 
-static void note_read(const Thread &t, Byte &b, const Access &now)
+static void note_read(const Actor &who, Byte &b, const Access &now)
 {
     if (b.readers) {
-        (*b.readers)[t.number] = now;
-    } else if (is_past(t, b.read)) {
+        Readers &r = *b.readers;
+        r.erase(std::remove_if(r.begin(), r.end(), [&](const Access &a) { return a.thread == now.thread || is_past(who, a); }), r.end());
+        r.push_back(now);
+    } else if (b.read.thread == now.thread || is_past(who, b.read)) {
         b.read = now;
     } else {
-        b.readers = std::make_unique<Readers>(machine.thread_count);
-        (*b.readers)[b.read.thread] = b.read;
-        (*b.readers)[t.number] = now;
+        b.readers = std::make_unique<Readers>(Readers { b.read, now });
         b.read = {};
     }
 }
 
 // True when it raced: one report is enough for an access.
-static bool access_byte(const Thread &t, const Event &e, Byte &b, const Access &now, bool is_atomic)
+static bool access_byte(const Actor &who, const Event &e, Byte &b, const Access &now, bool is_atomic)
 {
     bool raced = false;
-    if (!is_past(t, b.write))
-        raced = report_race(e, b.write, true);
-    else if (!is_atomic && !is_past(t, b.atomic))
-        raced = report_race(e, b.atomic, true);
+    if (!is_past(who, b.write))
+        raced = report_race(who, e, b.write, true);
+    else if (!is_atomic && !is_past(who, b.atomic))
+        raced = report_race(who, e, b.atomic, true);
+    else if (who.is_async && !is_fenced(who, e, b.write))
+        raced = report_fence(e, b.write);
     if (!e.is_write) {
-        note_read(t, b, now);
+        note_read(who, b, now);
         return raced;
     }
-    raced = raced || check_readers(t, e, b);
+    raced = raced || check_readers(who, e, b);
     if (is_atomic) {  // what others must know besides stays
         b.atomic = now;
         return raced;
@@ -137,9 +252,9 @@ static Byte *global_byte(uintptr_t at)
     return &(*page)[at % page_bytes];
 }
 
-void race_access(Thread &t, const Event &e, bool is_atomic)
+void race_access(const Actor &who, const Event &e, bool is_atomic)
 {
-    const Access now = { t.clock, place_number(e.pc), t.number };
+    const Access now = { who.clock, place_number(e.pc), who.is_async, who.agents, who.agent };
     const uintptr_t first = (uintptr_t)e.at;
     bool quiet = false;
     for (uint32_t i = 0; i < e.bytes; i++) {
@@ -149,29 +264,27 @@ void race_access(Thread &t, const Event &e, bool is_atomic)
                    (size_t)(first - (uintptr_t)nt_smem + i));
             quiet = true;
         }
-        quiet = access_byte(t, e, *b, now, is_atomic) || quiet;
+        quiet = access_byte(who, e, *b, now, is_atomic) || quiet;
         if (quiet)
             break;
     }
 }
 
+// ---- synchronisation ----
+
 // The `learners` come to know all that `threads` know and have done.
 void race_join(const std::vector<uint32_t> &threads, const std::vector<uint32_t> &learners)
 {
-    Known joined = std::make_shared<std::vector<uint32_t>>(*machine.threads[threads[0]].known);
-    const std::vector<uint32_t> *last = machine.threads[threads[0]].known.get();
+    const Knowledge *last = machine.threads[threads[0]].known.get();
+    Known joined = std::make_shared<Knowledge>(*last);
     for (uint32_t n : threads) {
         const Thread &t = machine.threads[n];
-        if (t.known.get() != last) {
-            for (uint32_t u = 0; u < machine.thread_count; u++)
-                (*joined)[u] = std::max((*joined)[u], (*t.known)[u]);
-            last = t.known.get();
-        }
+        if (t.known.get() != last)
+            race_merge(*joined, *t.known);
+        last = t.known.get();
     }
     for (uint32_t n : threads)
-        (*joined)[n] = std::max((*joined)[n], machine.threads[n].clock);
-    for (uint32_t n : threads)
-        machine.threads[n].clock++;
+        raise(joined->past, n, machine.threads[n].clock++);
     for (uint32_t n : learners)
         machine.threads[n].known = joined;
 }
@@ -183,15 +296,14 @@ void race_order(Thread &t, const void *at, const char *order)
     if (!acquires && !releases)
         return;
     Known &there = released[at];
-    std::vector<uint32_t> joined(*t.known);
+    Knowledge joined = *t.known;
     if (there)
-        for (uint32_t u = 0; u < machine.thread_count; u++)
-            joined[u] = std::max(joined[u], (*there)[u]);
+        race_merge(joined, *there);
     if (acquires)
-        t.known = std::make_shared<std::vector<uint32_t>>(joined);
+        t.known = std::make_shared<Knowledge>(joined);
     if (releases) {
-        joined[t.number] = t.clock++;
-        there = std::make_shared<std::vector<uint32_t>>(joined);
+        raise(joined.past, t.number, t.clock++);
+        there = std::make_shared<Knowledge>(joined);
     }
 }
 

@@ -21,7 +21,8 @@ static std::map<const void *, std::string> lines;
 
 static const char *const kind_names[SIMT_FAULT_COUNT] = {
     "shared-memory race", "global-memory race", "unwritten shared memory", "uninitialised register",
-    "out of bounds", "misaligned access", "barrier divergence", "missing arrival", "wrong mask", "assertion", "no progress"
+    "out of bounds", "misaligned access", "barrier divergence", "missing arrival", "wrong mask", "extra arrival",
+    "missing wait", "missing fence", "wrong operand", "assertion", "no progress"
 };
 
 void reports_begin()

@@ -20,7 +20,7 @@ static Thread &lane_of(unsigned warp, unsigned lane)
     return machine.threads[warp * 32 + lane];
 }
 
-static void make_ready(uint32_t thread)
+void make_ready(uint32_t thread)
 {
     Warp &w = machine.warps[thread / 32];
     w.waiting &= ~(1u << thread % 32);
@@ -145,7 +145,10 @@ static void exchange_complete(unsigned warp, uint32_t group)
         else if (e.kind == Stop::Vote)
             e.result = vote_result(warp, group, e.mode);
     }
-    machine.counts.warp_exchanges++;
+    if (lane_of(warp, members[0] % 32).event.kind == Stop::Gather)
+        gather_complete(warp);
+    else
+        machine.counts.warp_exchanges++;
     if (lane_of(warp, members[0] % 32).event.kind == Stop::Warp)
         race_join(members, members);
     for (uint32_t t : members)
@@ -177,6 +180,17 @@ static void exchange_arrive(Thread &t)
 
 // ---- steps ----
 
+// Lets a thread that waits for others than its warp's go on once they have come.
+static void wait_arrive(Thread &t)
+{
+    switch (t.event.kind) {
+    case Stop::Group: product_arrive(t); break;
+    case Stop::Phase: mbarrier_arrived(t); break;
+    case Stop::Registers: registers_arrive(t); break;
+    default: barrier_arrive(t); break;
+    }
+}
+
 static void stopped_at(Thread &t)
 {
     Warp &w = machine.warps[t.number / 32];
@@ -184,10 +198,14 @@ static void stopped_at(Thread &t)
     switch (t.event.kind) {
     case Stop::Start:
     case Stop::Memory:
-    case Stop::Atomic: w.ready |= bit; break;
+    case Stop::Atomic:
+    case Stop::Turn: w.ready |= bit; break;
     case Stop::Barrier:
+    case Stop::Group:
+    case Stop::Phase:
+    case Stop::Registers:
         w.waiting |= bit;
-        barrier_arrive(t);
+        wait_arrive(t);
         break;
     case Stop::Vote:
         if (t.event.mode == SIMT_VOTE_ACTIVE) {
@@ -197,6 +215,7 @@ static void stopped_at(Thread &t)
         [[fallthrough]];
     case Stop::Warp:
     case Stop::Exchange:
+    case Stop::Gather:
         w.waiting |= bit;
         exchange_arrive(t);
         break;
@@ -232,15 +251,24 @@ static void step(unsigned warp)
     machine.current = nullptr;
 }
 
+static std::string awaited(const Event &e)
+{
+    switch (e.kind) {
+    case Stop::Phase: return mbarrier_state(e.at);
+    case Stop::Group: return "a product of its warpgroup";
+    case Stop::Registers: return "registers that others give back";
+    case Stop::Barrier: return "a barrier";
+    default: return "an exchange within the warp";
+    }
+}
+
 static void report_stuck()
 {
-    for (const Thread &t : machine.threads) {
+    for (Thread &t : machine.threads) {
         if (!(machine.warps[t.number / 32].waiting >> t.number % 32 & 1))
             continue;
-        machine.current = &machine.threads[t.number];
-        const char *where = t.event.kind == Stop::Barrier ? "a barrier" : "an exchange within the warp";
-        report(SIMT_MISSING_ARRIVAL, t.event.pc, -1, nullptr, "waits at %s for threads that never come", where);
-        break;
+        machine.current = &t;
+        report(SIMT_MISSING_ARRIVAL, t.event.pc, -1, nullptr, "waits for what never comes: %s", awaited(t.event).c_str());
     }
     machine.current = nullptr;
 }
@@ -253,35 +281,52 @@ static void program_begin()
     for (Barrier &b : machine.barriers)
         b.arrived.clear();
     for (Warp &w : machine.warps)
-        w = { ~0u, 0, 0 };
+        w = { ~0u, 0, 0, {}, 0 };
     for (Thread &t : machine.threads) {
         t.event = {};
         fiber_prepare(t, thread_start);
     }
     race_begin();
+    async_begin();
+    mbarrier_begin();
+    registers_begin();
+}
+
+// The next warp to run, from a random one on; -1 when all wait.
+static int pick_warp()
+{
+    const unsigned warps = (unsigned)machine.warps.size(), first = (unsigned)(random_next() % warps);
+    for (unsigned i = 0; i < warps; i++)
+        if (machine.warps[(first + i) % warps].ready)
+            return (int)((first + i) % warps);
+    return -1;
 }
 
 bool program_run()
 {
+    constexpr unsigned steps_per_work = 8;  // on average, of those that need not be waited for
     program_begin();
-    const unsigned warps = (unsigned)machine.warps.size();
     while (machine.live > 0 && !machine.stopped) {
-        unsigned warp = (unsigned)(random_next() % warps), tried = 0;
-        while (tried < warps && !machine.warps[warp].ready) {
-            warp = (warp + 1) % warps;
-            tried++;
-        }
-        if (tried == warps) {
+        const int warp = pick_warp();
+        if (warp < 0 && !async_advance()) {
             report_stuck();
             return false;
         }
-        step(warp);
+        if (warp < 0)
+            continue;
+        step((unsigned)warp);
+        if (!machine.works.empty() && random_next() % steps_per_work == 0)
+            async_advance();
         if (++machine.steps > machine.step_limit) {
             report(SIMT_NO_PROGRESS, nullptr, -1, nullptr, "no end after %llu steps", (unsigned long long)machine.steps);
             return false;
         }
     }
-    return !machine.stopped;
+    if (machine.stopped)
+        return false;
+    async_end();
+    registers_end();
+    return true;
 }
 
 }  // namespace simt

@@ -40,6 +40,10 @@ typedef enum SimtFault {
     SIMT_DIVERGENT_BARRIER,
     SIMT_MISSING_ARRIVAL,   ///< threads wait for others that never come
     SIMT_WRONG_MASK,        ///< of a shuffle, a vote or a warp's barrier
+    SIMT_EXTRA_ARRIVAL,     ///< more threads than a barrier in shared memory waits for
+    SIMT_MISSING_WAIT,      ///< an access that a copy or a product races with, as no wait covers it
+    SIMT_MISSING_FENCE,     ///< of the asynchronous proxy, of a barrier's initialisation, or of a product's registers
+    SIMT_WRONG_OPERAND,     ///< of a copy, a barrier, a product, or setmaxnreg
     SIMT_ASSERTION,
     SIMT_NO_PROGRESS,       ///< a loop without end
     SIMT_FAULT_COUNT
