@@ -9,6 +9,15 @@
 #include "support/buf.h"
 #include "support/str.h"
 
+/// Where a member of the argument record comes from.
+typedef enum {
+    SOURCE_GIVEN,  ///< C passes it
+    SOURCE_DATA,   ///< address, size or stride of a tensor that C passes
+    SOURCE_SIZE,
+    SOURCE_STRIDE,
+    SOURCE_REACH  ///< a bound of all sizes and offsets, for predicates; no device function takes it
+} ArtifactSource;
+
 typedef struct ArtifactParam {
     const char *name;          ///< as in the source
     const char *c_name;        ///< the same, or with an underscore when C or C++ keeps the word
@@ -20,9 +29,43 @@ typedef struct ArtifactParam {
     bool is_key;       ///< its value makes the shape class
     bool is_zeroed;    ///< set to zero before each run of the tuner
     bool is_restored;  ///< what it points to is part of the input
+    /* of a kernel that takes tensors */
+    ArtifactSource source;
+    uint32_t input, axis;  ///< but for GIVEN and REACH: the tensor it comes from, and its axis
 } ArtifactParam;
 
-typedef enum { TEST_ALIGN, TEST_MULTIPLE, TEST_EQUAL, TEST_FITS_I32, TEST_RESULT } ArtifactTest;
+/// A tensor that C passes by value, and what the kernel asks of it.
+typedef struct ArtifactInput {
+    const char *name, *c_name;
+    ScalarKind elem;
+    uint32_t rank;
+    bool is_written;
+    int dense_axis;        ///< -1: none
+    const char *sizes[5];  ///< as the source names them, or NULL
+    int64_t fixed[5];      ///< -1: any size
+} ArtifactInput;
+
+/// Two sizes that are equal, or the first at most the second.
+typedef struct ArtifactSizeRule {
+    const char *name;  ///< of both; NULL: none
+    bool equal;
+    uint32_t input[2], axis[2];
+} ArtifactSizeRule;
+
+/// A parameter of the C function.
+typedef struct ArtifactArg {
+    bool is_input;
+    uint32_t index;  ///< among the inputs, or the params
+} ArtifactArg;
+
+typedef enum {
+    TEST_ALIGN,
+    TEST_MULTIPLE,
+    TEST_EQUAL,
+    TEST_FITS_I32,
+    TEST_RESULT,
+    TEST_AT_MOST
+} ArtifactTest;
 
 typedef struct ArtifactPredicate {
     ArtifactTest test;
@@ -69,13 +112,19 @@ typedef struct ArtifactConfig {
 } ArtifactConfig;
 
 typedef struct ArtifactKernel {
-    const char *name;       ///< exported C name, prefix included
-    const char *doc;        ///< docstring, or NULL
-    const char *location;   ///< "vadd.newt:7"
-    const char *record;     ///< tag of the argument record's struct
-    const char *type_name;  ///< "Matmul": prefix of the types of an autotuned kernel
-    const ArtifactParam *params;
+    const char *name;             ///< exported C name, prefix included
+    const char *doc;              ///< docstring, or NULL
+    const char *location;         ///< "vadd.newt:7"
+    const char *record;           ///< tag of the argument record's struct
+    const char *type_name;        ///< "Matmul": prefix of the types of an autotuned kernel
+    const ArtifactParam *params;  ///< param_count of them, then a REACH when there are inputs
     uint32_t param_count, record_size;
+    const ArtifactInput *inputs;  ///< tensors
+    uint32_t input_count;
+    const ArtifactSizeRule *rules;
+    uint32_t rule_count;
+    const ArtifactArg *args;  ///< of the C function
+    uint32_t arg_count;
     const ArtifactVariant *variants;  ///< most special first
     uint32_t variant_count;
     bool has_grid;
@@ -136,6 +185,17 @@ const char *artifact_type_name(Arena *a, const char *kernel);
 const char *artifact_c_clash(const char *one, const char *other);
 /// The C type of a parameter in prototypes: "const float *", "int32_t ".
 void artifact_c_type(Buf *out, const ArtifactParam *p);
+/// Members of the argument record: the parameters and, with inputs, the reach.
+uint32_t artifact_member_count(const ArtifactKernel *k);
+/// Parameter `i` of the C function: "const float *x", "NewtTensor x"; its name alone.
+void artifact_c_arg(Buf *out, const ArtifactKernel *k, uint32_t i);
+const char *artifact_c_arg_name(const ArtifactKernel *k, uint32_t i);
+/// Fills c_name of each input, apart from each other and from those of the parameters C passes.
+void artifact_c_inputs(Arena *a, ArtifactInput *inputs, uint32_t count);
+/// The tables with which libnewt fills the record of a kernel with inputs (binding.c).
+void artifact_write_binding(const ArtifactKernel *k, uint32_t index, Buf *out);
+/// What the header says of the inputs, as comment lines.
+void artifact_write_input_doc(const ArtifactKernel *k, Buf *out);
 
 void artifact_write_header(const Artifact *art, Buf *out);
 void artifact_write_module(const Artifact *art, Buf *out);

@@ -37,6 +37,26 @@ const char *artifact_record(Arena *a, const char *kernel, uint32_t config_count)
                         : arena_printf(a, "%s_args", kernel);
 }
 
+uint32_t artifact_member_count(const ArtifactKernel *k)
+{
+    return k->param_count + (k->input_count ? 1 : 0);
+}
+
+const char *artifact_c_arg_name(const ArtifactKernel *k, uint32_t i)
+{
+    const ArtifactArg *arg = &k->args[i];
+    return arg->is_input ? k->inputs[arg->index].c_name : k->params[arg->index].c_name;
+}
+
+void artifact_c_arg(Buf *out, const ArtifactKernel *k, uint32_t i)
+{
+    if (k->args[i].is_input)
+        buf_puts(out, "NewtTensor ");
+    else
+        artifact_c_type(out, &k->params[k->args[i].index]);
+    buf_puts(out, artifact_c_arg_name(k, i));
+}
+
 uint32_t artifact_layout_params(ArtifactParam *params, uint32_t count)
 {
     uint32_t offset = 0;

@@ -77,7 +77,9 @@ static void header_alignment(const ArtifactKernel *k, Buf *out)
 static void header_facts(const ArtifactKernel *k, Buf *out)
 {
     buf_puts(out, "///\n");
-    if (header_has_pointer(k, true) || header_has_pointer(k, false))
+    if (k->input_count)
+        artifact_write_input_doc(k, out);
+    else if (header_has_pointer(k, true) || header_has_pointer(k, false))
         buf_puts(out, "/// Pointers are device memory (any memory on the host device). An output "
                       "may be an input\n"
                       "/// itself, element for element; no other overlap.\n");
@@ -100,7 +102,7 @@ static void header_params(const ArtifactKernel *k, size_t column, Buf *out)
 {
     size_t at = column, indent = column;
     Buf item = { 0 };
-    uint32_t total = k->param_count + 2 + !k->has_grid;
+    uint32_t total = k->arg_count + 2 + !k->has_grid;
     for (uint32_t i = 0; i < total; i++) {
         buf_clear(&item);
         if (i == 0) {
@@ -110,9 +112,7 @@ static void header_params(const ArtifactKernel *k, size_t column, Buf *out)
         } else if (i == 2 && !k->has_grid) {
             buf_puts(&item, "NewtGrid grid");
         } else {
-            const ArtifactParam *p = &k->params[i - 2 - !k->has_grid];
-            artifact_c_type(&item, p);
-            buf_puts(&item, p->c_name);
+            artifact_c_arg(&item, k, i - 2 - !k->has_grid);
         }
         if (i + 1 < total)
             buf_puts(&item, ",");
@@ -218,8 +218,8 @@ static void header_namespace(const Artifact *art, Buf *out)
         buf_printf(out, ")\n{\n    return ::%s(device, stream", k->name);
         if (!k->has_grid)
             buf_puts(out, ", grid");
-        for (uint32_t p = 0; p < k->param_count; p++)
-            buf_printf(out, ", %s", k->params[p].c_name);
+        for (uint32_t p = 0; p < k->arg_count; p++)
+            buf_printf(out, ", %s", artifact_c_arg_name(k, p));
         buf_puts(out, ");\n}\n");
     }
     for (; depth; depth--)

@@ -47,7 +47,8 @@ static void manifest_launch(const ArtifactKernel *k, const ArtifactEntry *e, Buf
 static void manifest_variant(const Artifact *art, const ArtifactKernel *k, const ArtifactVariant *v,
                              Buf *out)
 {
-    static const char *const test_names[] = { "align", "multiple", "equal", "fits_i32", "result" };
+    static const char *const test_names[] = { "align",    "multiple", "equal",
+                                              "fits_i32", "result",   "at_most" };
     buf_puts(out, "        { \"name\": ");
     manifest_string(out, v->name);
     buf_puts(out, ", \"when\": [");

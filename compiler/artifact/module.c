@@ -85,14 +85,14 @@ static void module_record(const ArtifactKernel *k, Buf *out)
         return;
     if (!k->config_count)
         buf_printf(out, "struct %s {\n", k->record);
-    for (uint32_t i = 0; i < k->param_count && !k->config_count; i++) {
+    for (uint32_t i = 0; i < artifact_member_count(k) && !k->config_count; i++) {
         buf_puts(out, "    ");
         artifact_c_type(out, &k->params[i]);
         buf_printf(out, "%s;\n", k->params[i].c_name);
     }
     if (!k->config_count)
         buf_puts(out, "};\n");
-    for (uint32_t i = 0; i < k->param_count; i++) {
+    for (uint32_t i = 0; i < artifact_member_count(k); i++) {
         const ArtifactParam *p = &k->params[i];
         buf_printf(out,
                    "_Static_assert(offsetof(struct %s, %s) == %u && sizeof((struct %s "
@@ -127,8 +127,9 @@ static void module_params(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
     if (!k->param_count)
         return;
-    buf_printf(out, "static const NewtParam newt_params_%u[%u] = {\n", index, k->param_count);
-    for (uint32_t i = 0; i < k->param_count; i++) {
+    buf_printf(out, "static const NewtParam newt_params_%u[%u] = {\n", index,
+               artifact_member_count(k));
+    for (uint32_t i = 0; i < artifact_member_count(k); i++) {
         const ArtifactParam *p = &k->params[i];
         bool pointer = p->type->kind == TYPE_PTR;
         ScalarKind kind = type_scalar_kind(pointer ? p->type->elem : p->type);
@@ -181,9 +182,9 @@ static void module_entries(const ArtifactVariant *v, uint32_t kernel, uint32_t i
 static void module_variant_tables(const ArtifactVariant *v, uint32_t kernel, uint32_t index,
                                   Buf *out)
 {
-    static const char *const test_names[] = { "NEWT_TEST_ALIGN", "NEWT_TEST_MULTIPLE",
-                                              "NEWT_TEST_EQUAL", "NEWT_TEST_FITS_I32",
-                                              "NEWT_TEST_RESULT" };
+    static const char *const test_names[] = { "NEWT_TEST_ALIGN",  "NEWT_TEST_MULTIPLE",
+                                              "NEWT_TEST_EQUAL",  "NEWT_TEST_FITS_I32",
+                                              "NEWT_TEST_RESULT", "NEWT_TEST_AT_MOST" };
     if (v->predicate_count) {
         buf_printf(out, "static const NewtPredicate newt_predicates_%u_%u[%u] = {\n", kernel, index,
                    v->predicate_count);
@@ -261,24 +262,43 @@ static void module_desc(const Artifact *art, Buf *out)
                art->image_count ? "newt_images" : "NULL");
 }
 
+/// The argument record `newt_args`; from tensors libnewt fills it.
+static void module_record_values(const ArtifactKernel *k, uint32_t index, Buf *out)
+{
+    if (k->param_count && !k->input_count) {
+        buf_printf(out, "    const struct %s newt_args = { ", k->record);
+        for (uint32_t i = 0; i < k->param_count; i++)
+            buf_printf(out, "%s%s", i ? ", " : "", k->params[i].c_name);
+        buf_puts(out, " };\n");
+    }
+    if (!k->input_count)
+        return;
+    buf_printf(out, "    const NewtTensor newt_tensors[%u] = { ", k->input_count);
+    for (uint32_t i = 0; i < k->input_count; i++)
+        buf_printf(out, "%s%s", i ? ", " : "", k->inputs[i].c_name);
+    buf_printf(out, " };\n    struct %s newt_args;\n", k->record);
+    for (uint32_t i = 0; i < k->arg_count; i++)
+        if (!k->args[i].is_input)
+            buf_printf(out, "    newt_args.%s = %s;\n", artifact_c_arg_name(k, i),
+                       artifact_c_arg_name(k, i));
+    buf_printf(out,
+               "    NewtStatus newt_status = newt_bind_(&newt_binding_%u, device, newt_tensors, "
+               "&newt_args);\n    if (newt_status != NEWT_OK)\n        return newt_status;\n",
+               index);
+}
+
 static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
     buf_printf(out, "const NewtKernel *const %s_kernel = &newt_kernels[%u];\n\n", k->name, index);
     buf_printf(out, "NewtStatus %s(NewtDevice *device, NewtStream stream", k->name);
     if (!k->has_grid)
         buf_puts(out, ", NewtGrid grid");
-    for (uint32_t i = 0; i < k->param_count; i++) {
+    for (uint32_t i = 0; i < k->arg_count; i++) {
         buf_puts(out, ",\n    ");
-        artifact_c_type(out, &k->params[i]);
-        buf_puts(out, k->params[i].c_name);
+        artifact_c_arg(out, k, i);
     }
     buf_puts(out, ")\n{\n");
-    if (k->param_count) {
-        buf_printf(out, "    const struct %s newt_args = { ", k->record);
-        for (uint32_t i = 0; i < k->param_count; i++)
-            buf_printf(out, "%s%s", i ? ", " : "", k->params[i].c_name);
-        buf_puts(out, " };\n");
-    }
+    module_record_values(k, index, out);
     buf_printf(out, "    return newt_launch_(&newt_kernels[%u], device, stream, %s, %s);\n}\n\n",
                index, k->has_grid ? "NULL" : "&grid", k->param_count ? "&newt_args" : "NULL");
     if (k->config_count)
@@ -315,6 +335,9 @@ void artifact_write_module(const Artifact *art, Buf *out)
     }
     module_kernel_table(art, out);
     module_desc(art, out);
+    for (uint32_t i = 0; i < art->kernel_count; i++)
+        if (art->kernels[i].input_count)
+            artifact_write_binding(&art->kernels[i], i, out);
     for (uint32_t i = 0; i < art->kernel_count; i++)
         module_functions(&art->kernels[i], i, out);
     out->at[--out->len] = '\0';  // one newline at the end, not two

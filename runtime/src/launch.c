@@ -61,6 +61,7 @@ static bool predicate_holds(const NewtPredicate *predicate, const NewtParam *par
     case NEWT_TEST_MULTIPLE:
         return is_huge ? (uint64_t)value % (uint64_t)wanted == 0 : value % wanted == 0;
     case NEWT_TEST_EQUAL: return value == wanted;
+    case NEWT_TEST_AT_MOST: return !is_huge && value <= wanted;
     case NEWT_TEST_FITS_I32: return !is_huge && INT32_MIN <= value && value <= INT32_MAX;
     case NEWT_TEST_ALIGN:
     case NEWT_TEST_RESULT: break;
@@ -117,6 +118,13 @@ static NewtStatus grid_compute(Launch *launch, const NewtVariant *variant)
     if (status != NEWT_OK)
         return newti_fail(status, "%s: the grid expression divides by zero", name);
     return grid_check(launch, grid);
+}
+
+/// A size is beyond what the largest block of the kernel holds.
+static NewtStatus variant_missing(const NewtKernel *kernel)
+{
+    return newti_fail(NEWT_TOO_LARGE, "%s has no variant for sizes as large as these",
+                      kernel->name);
 }
 
 /// Tries the variants of one configuration.
@@ -333,10 +341,12 @@ static NewtStatus config_choose(Launch *launch, const NewtVariant **chosen, cons
     *out = NULL;
     TensorRefusal refusal;
     const NewtEntry *refused = NULL;
+    bool fits = false;
     for (uint32_t v = launch->first; v < launch->end; v++) {
         const NewtVariant *variant = &kernel->variants[v];
         if (!variant_fits(kernel, variant, launch->args))
             continue;
+        fits = true;
         NewtStatus status = grid_compute(launch, variant);
         if (status != NEWT_OK || launch->grid[0] == 0)
             return status;
@@ -355,6 +365,8 @@ static NewtStatus config_choose(Launch *launch, const NewtVariant **chosen, cons
         if (launch->device->options.log >= LOG_CHOICE)
             refusal_log(launch, variant, refused, &refusal);
     }
+    if (!fits)
+        return variant_missing(kernel);
     return refused ? refusal_fail(launch, refused, &refusal)
                    : newti_image_missing(kernel, launch->device->arch);
 }

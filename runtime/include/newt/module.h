@@ -89,7 +89,8 @@ typedef enum NewtTest {
     NEWT_TEST_MULTIPLE,  ///< integer: a multiple of `value` > 0; 0 is one
     NEWT_TEST_EQUAL,     ///< integer: == `value`
     NEWT_TEST_FITS_I32,  ///< integer: -2^31 <= it < 2^31; `value` is 0
-    NEWT_TEST_RESULT     ///< the first result of `computed` is `value`
+    NEWT_TEST_RESULT,    ///< the first result of `computed` is `value`
+    NEWT_TEST_AT_MOST    ///< integer: <= `value`
 } NewtTest;
 
 typedef struct NewtPredicate {
@@ -126,7 +127,8 @@ typedef struct NewtTensorShape {
 typedef NewtStatus (*NewtTensorExpr)(const void *args, NewtTensorShape *shapes);
 
 /// The device function of one variant in one image. Its parameters are those of the kernel, all
-/// of them and in the same order, also the ones whose value the variant folded; then, if any, its
+/// of them and in the same order, also the ones whose value the variant folded; an int64_t that the
+/// variant's predicates bound to 32 bits may be an int32_t there: its low half. Then, if any, its
 /// tensor maps, 128 bytes each at 64-byte alignment; then, of a persistent grid, three uint32_t:
 /// the number of programs along x, y and z.
 typedef struct NewtEntry {
@@ -198,7 +200,8 @@ struct NewtKernel {
     const NewtModuleDesc *module;
     const char *name;
     const char *location;  ///< "vadd.newt:7"
-    const NewtParam *params;
+    const NewtParam
+        *params;  ///< those that device functions take, then those that only predicates read
     const NewtVariant *variants;
     uint32_t param_count;
     uint32_t variant_count;
@@ -215,6 +218,52 @@ struct NewtModuleDesc {
     const NewtImage *images;
     const NewtKernel *kernels;
 };
+
+/// What a tile kernel asks of one of the tensors that its C function takes.
+typedef struct NewtTensorRule {
+    const char *name;
+    NewtType type;
+    int32_t rank;                        ///< 1 to NEWT_TENSOR_RANK_MAX
+    int32_t dense_axis;                  ///< the axis whose stride must be 1; -1: none
+    uint32_t is_written;                 ///< 0: the kernel only reads it
+    int64_t size[NEWT_TENSOR_RANK_MAX];  ///< what an axis must be; -1: anything
+} NewtTensorRule;
+
+/// Two sizes that a launch compares.
+typedef struct NewtSizeRule {
+    const char *name;   ///< "K", as the kernel's source names both; NULL: they have no name
+    uint32_t is_equal;  ///< 0: the first is at most the second
+    uint32_t tensor[2], axis[2];
+} NewtSizeRule;
+
+typedef enum NewtFillKind {
+    NEWT_FILL_DATA,
+    NEWT_FILL_SIZE,
+    NEWT_FILL_STRIDE,
+    NEWT_FILL_REACH  ///< above every size, stride and offset of all tensors, and 2^20 more
+} NewtFillKind;
+
+/// A member of the argument record that comes from a tensor: a pointer, or an int64_t.
+typedef struct NewtFill {
+    NewtFillKind kind;
+    uint32_t offset;
+    uint32_t tensor, axis;
+} NewtFill;
+
+/// How the tensors of a tile kernel's C function become its argument record.
+typedef struct NewtBinding {
+    const NewtKernel *kernel;
+    const NewtTensorRule *tensors;
+    const NewtSizeRule *rules;
+    const NewtFill *fills;
+    uint32_t tensor_count, rule_count, fill_count;
+} NewtBinding;
+
+/// Checks `tensors` by the binding's rules and fills the members of the argument record `args` that
+/// come from them. NEWT_BAD_ARGUMENT, with both values and their names in newt_last_error(), when
+/// the kernel cannot take them; NEWT_TOO_LARGE when an offset does not fit 62 bits. Thread-safe.
+NEWT_NODISCARD NewtStatus newt_bind_(const NewtBinding *binding, const NewtDevice *device,
+                                     const NewtTensor *tensors, void *args);
 
 /// Launches `kernel` on `stream` of `device`; `args` is its argument record, read before the call
 /// returns. `grid` is NULL exactly when the kernel's variants have a grid expression.
