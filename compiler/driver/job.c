@@ -5,6 +5,7 @@
 #include "driver/place.h"
 #include "front/parse.h"
 #include "support/sha256.h"
+#include "tile/tile.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -101,6 +102,12 @@ bool job_front(Job *job)
     if (!(job->emit & ~(unsigned)(EMIT_TOKENS | EMIT_AST)))
         return diag_error_count(&job->diags) == 0;
     job->module = resolve_program(&job->program, file);
+    // A tile kernel with a fault was reported; the other kernels are looked at all the same.
+    tile_rewrite(&job->program, job->module);
+    if (job->emit & EMIT_NEWT && !outputs_write_newt(job))
+        return false;
+    if (!(job->emit & ~(unsigned)(EMIT_TOKENS | EMIT_AST | EMIT_NEWT)))
+        job->module = NULL;  // nothing more is wanted
     job->seconds[JOB_TIME_FRONT] = job_now() - start;
     return true;  // errors so far: lowering goes on, silent about what was reported, and finds the
                   // others
@@ -310,6 +317,12 @@ static void job_artifact(Job *job, Artifact *art)
             .params = k->params,
             .param_count = k->param_count,
             .record_size = k->record_size,
+            .inputs = k->inputs,
+            .input_count = k->input_count,
+            .rules = k->rules,
+            .rule_count = k->rule_count,
+            .args = k->args,
+            .arg_count = k->arg_count,
             .variants = k->variants,
             .variant_count = k->unit->variant_count,
             .has_grid = k->unit->forms[0].grid != NULL,

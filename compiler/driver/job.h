@@ -29,6 +29,10 @@ typedef struct JobKernel {
     const char *c_name;     ///< with --prefix
     ArtifactParam *params;  ///< the run-time ones
     uint32_t param_count, record_size;
+    ArtifactInput *inputs;  ///< tensors that C passes
+    ArtifactSizeRule *rules;
+    ArtifactArg *args;
+    uint32_t input_count, rule_count, arg_count;
     ArtifactVariant *variants;    ///< entries are filled when images are there
     Buf *accesses;                ///< of each variant, for --emit=report
     Buf ir;                       ///< what --emit=ir or ir-after prints
@@ -100,5 +104,7 @@ const char *outputs_base(Job *job);
 bool outputs_write(Job *job, const Artifact *art);
 /// Outputs that need no image or artifact: tokens, ast.
 bool outputs_write_front(Job *job);
+/// The module without tile kernels, as text; nothing when there were errors.
+bool outputs_write_newt(Job *job);
 
 #endif

@@ -35,29 +35,6 @@ static void job_after_pass(void *cx, const char *pass, unsigned ordinal, const I
         ir_print(fn, fn->has_layouts ? &layouts : NULL, &dump->kernel->ir);
 }
 
-/// The run-time parameters of a kernel as C sees them; a variant's constants stay parameters.
-static void job_params(Job *job, JobKernel *k)
-{
-    const Function *f = k->unit->function;
-    const Variant *v = &k->unit->variants[0];
-    k->params = ARENA_NEW_N(&job->arena, ArtifactParam, f->param_count);
-    for (uint32_t i = 0; i < f->param_count; i++) {
-        if (v->params[i].is_constexpr)
-            continue;
-        const char *name = f->params[i].name->text;
-        k->params[k->param_count++] =
-            (ArtifactParam){ .name = name,
-                             .type = v->params[i].type,
-                             .is_const =
-                                 v->params[i].type->kind == TYPE_PTR && v->params[i].type->is_const,
-                             .is_key = k->unit->is_key && k->unit->is_key[i],
-                             .is_zeroed = k->unit->is_zeroed && k->unit->is_zeroed[i],
-                             .is_restored = k->unit->is_restored && k->unit->is_restored[i] };
-    }
-    artifact_c_params(&job->arena, k->params, k->param_count);
-    k->record_size = artifact_layout_params(k->params, k->param_count);
-}
-
 /* ---- the launcher's tests ---- */
 
 /// The functions of heuristics stand in the host text once, whatever forms ask them.
@@ -80,7 +57,7 @@ static bool job_predicates(Job *job, JobKernel *k, const UnitForm *form, const V
 {
     const Function *f = k->unit->function;
     ArtifactPredicate *p = ARENA_NEW_N(&job->arena, ArtifactPredicate,
-                                       2 * (size_t)k->param_count + form->choice_count + 1);
+                                       3 * (size_t)k->param_count + form->choice_count + 2);
     uint32_t index = 0;
     for (uint32_t i = 0; i < form->choice_count; i++) {
         const char *symbol = job_choice_symbol(job, k, form, i, like);
@@ -99,8 +76,13 @@ static bool job_predicates(Job *job, JobKernel *k, const UnitForm *form, const V
                                      b->divisor, NULL };
         if (b->has_value)
             p[out->predicate_count++] = (ArtifactPredicate){ TEST_EQUAL, index, b->equals, NULL };
+        if (b->at_most)
+            p[out->predicate_count++] =
+                (ArtifactPredicate){ TEST_AT_MOST, index, b->at_most, NULL };
         index++;
     }
+    if (v->narrow)
+        p[out->predicate_count++] = (ArtifactPredicate){ TEST_FITS_I32, k->param_count, 0, NULL };
     out->predicates = p;
     return true;
 }
@@ -450,7 +432,7 @@ bool job_kernel(Job *job, JobKernel *k)
         return false;
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
     k->accesses = ARENA_NEW_N(&job->arena, Buf, n);
-    job_params(job, k);
+    job_inputs(job, k);
     for (uint32_t i = 0; i < (configs ? configs : 1); i++)
         if (!job_config(job, k, i))
             return false;

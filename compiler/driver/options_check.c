@@ -159,9 +159,6 @@ bool options_check(Arena *a, const Options *opt)
 {
     if (opt->inputs.len == 0)
         return check_fail("no input file; newtc --help shows how to call it");
-    if (opt->emit & EMIT_NEWT)
-        return check_fail(
-            "--emit=newt prints tile kernels, which this version does not compile yet");
     return check_output(a, opt) && check_pass(a, opt) && check_names(opt) && check_numbers(opt) &&
            check_warnings(a, opt);
 }

@@ -9,6 +9,7 @@
 #include "front/lex.h"
 #include "front/parse.h"
 #include "support/proc.h"
+#include "tile/tile.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +135,24 @@ bool outputs_write_front(Job *job)
     buf_free(&text);
     if (diag_error_count(&job->diags))
         return false;
+    return outputs_commit(&o);
+}
+
+bool outputs_write_newt(Job *job)
+{
+    Outputs o;
+    Buf text = { 0 };
+    if (diag_error_count(&job->diags))
+        return false;
+    outputs_begin(&o, job);
+    tile_source(&job->program, job->module, &text);
+    // By itself it goes where a preprocessor's text would go; the input's own name is never taken.
+    bool alone = job->emit == EMIT_NEWT;
+    const char *path = alone && !job->opt->output
+                           ? "-"
+                           : outputs_path(&o, ".kernels.newt", o.single && alone);
+    outputs_add_buf(&o, path, &text, false);
+    buf_free(&text);
     return outputs_commit(&o);
 }
 

@@ -95,6 +95,14 @@ BuiltinFn *const lower_builtin_fn[BUILTIN_COUNT] = {
     [BUILTIN_CONSTEXPR] = lower_fn_constexpr,
     [BUILTIN_POINTER_TYPE] = lower_fn_pointer_type,
 
+    [BUILTIN_TILE] = lower_fn_tile_word,
+    [BUILTIN_GRID] = lower_fn_tile_word,
+    [BUILTIN_MEAN] = lower_fn_tile_word,
+    [BUILTIN_AMAX] = lower_fn_tile_word,
+    [BUILTIN_AMIN] = lower_fn_tile_word,
+    [BUILTIN_ONES] = lower_fn_tile_word,
+    [BUILTIN_MATMUL] = lower_fn_tile_word,
+
     [BUILTIN_IS_FLOATING] = lower_fn_dtype_question,
     [BUILTIN_IS_STANDARD_FLOATING] = lower_fn_dtype_question,
     [BUILTIN_IS_FP8] = lower_fn_dtype_question,

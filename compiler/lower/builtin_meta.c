@@ -209,6 +209,15 @@ Val lower_fn_pointer_type(Lower *cx, const BoundArgs *args)
     return val_error();
 }
 
+// Words that only the tile layer understands, met in a kernel of blocks.
+Val lower_fn_tile_word(Lower *cx, const BoundArgs *args)
+{
+    lower_error(cx, DIAG_TILE_FORM, args->call, "'%s' stands only in tile kernels",
+                args->builtin->name->text);
+    diag_help(lower_diags(cx), "mark the kernel with @newt.tile");
+    return val_error();
+}
+
 // x.dtype.is_int8() and the like ask for one kind.
 static ScalarKind kind_asked_for(BuiltinId id)
 {

@@ -45,7 +45,7 @@ BuiltinFn lower_fn_py_max, lower_fn_py_int, lower_fn_py_float, lower_fn_py_bool,
 /* debugging, hints, types */
 BuiltinFn lower_fn_static_assert, lower_fn_static_print, lower_fn_device_assert,
     lower_fn_debug_barrier, lower_fn_hint, lower_fn_assume, lower_fn_constexpr,
-    lower_fn_pointer_type, lower_fn_dtype_question;
+    lower_fn_pointer_type, lower_fn_dtype_question, lower_fn_tile_word;
 
 /// The reduction `kind` of `x` along one axis, or over everything when axis is -1; the result keeps
 /// the axes with size 1 when `keep`. `x` has the type that it is computed in.

@@ -46,8 +46,11 @@ static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, cons
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const uint32_t at = fn->params[i].source_index;
         ParamBinding *b = &facts->params[at];
-        if (!reached[i] || n == 1 || b->type->kind != TYPE_SCALAR || !type_is_int(b->type) ||
-            b->divisor % n == 0)
+        // Of a tensor's sizes only those along which elements lie side by side bound wide accesses.
+        if (f->params[at].role == PARAM_SIZE && !f->params[at].is_dense)
+            continue;
+        if (!reached[i] || n == 1 || b->has_value || b->type->kind != TYPE_SCALAR ||
+            !type_is_int(b->type) || b->divisor % n == 0)
             continue;
         b->divisor = n;
         b->assumed = true;
@@ -125,6 +128,10 @@ static void add_variant(Enumerate *e, UnitBuild *b, const Settings *s, ParamBind
 {
     Arena *a = e->p->arena;
     const VariantOptions *opt = e->opt;
+    for (uint32_t i = b->unit.function->param_count; i-- > 0;)
+        if (params[i].at_most)
+            name = arena_printf(a, "%s:max%lld %s", b->unit.function->params[i].name->text,
+                                (long long)params[i].at_most, name);
     VEC_PUSH(a, &b->names, name);
     VEC_PUSH(
         a, &b->variants,
@@ -133,7 +140,8 @@ static void add_variant(Enumerate *e, UnitBuild *b, const Settings *s, ParamBind
             .params = params,
             .num_warps = (uint16_t)(opt->num_warps ? opt->num_warps : (unsigned)s->num_warps),
             .num_stages = (uint16_t)(opt->num_stages ? opt->num_stages : (unsigned)s->num_stages),
-            .index64 = opt->index64,
+            .narrow = b->narrow,
+            .index64 = opt->index64 || b->wide,
             .instance_name = b->unit.c_name }));
 }
 
@@ -161,24 +169,80 @@ static void name_assumed(Facts *facts, const Function *f)
     }
 }
 
-bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s)
+// Strides of the last axes are 1: elements of rows lie side by side.
+static void assume_dense(Facts *facts, const Function *f)
+{
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        ParamBinding *b = &facts->params[i];
+        if (!f->params[i].is_dense || f->params[i].role != PARAM_STRIDE || b->has_value)
+            continue;
+        b->has_value = true;
+        b->equals = 1;
+        add_fact(facts, f, i, "", 1);
+    }
+}
+
+// Adds the variant of these facts and forgets their name; false, and none, without facts.
+static bool add_assumed(Enumerate *e, UnitBuild *b, const Settings *s, Facts *facts)
+{
+    const bool any = facts->name.len > 0;
+    if (any)
+        add_variant(
+            e, b, s, facts->params,
+            variant_name(e, s, arena_strndup(e->p->arena, facts->name.at, facts->name.len)));
+    buf_free(&facts->name);
+    return any;
+}
+
+// Sizes and strides of tensors are 64 bits wide in C.
+static void widen(Enumerate *e, UnitBuild *b, const Settings *s)
+{
+    const Function *f = b->unit.function;
+    b->narrow = false;
+    b->wide = f->tensors.len > 0;
+    for (uint32_t i = 0; i < f->param_count; i++)
+        if (f->params[i].role == PARAM_SIZE || f->params[i].role == PARAM_STRIDE)
+            s->params[i].type = type_scalar(e->p->types, SCALAR_I64);
+}
+
+// In front of the variant that assumes nothing come those in 32 bits: dense rows, and any strides.
+static void add_narrow(Enumerate *e, UnitBuild *b, const Settings *s, bool assume, bool last)
+{
+    const Function *f = b->unit.function;
+    Facts dense = { .params = lower_settings_copy(e, f, s).params };
+    if (assume)
+        assume_dense(&dense, f);
+    if (!add_assumed(e, b, s, &dense) || last)
+        add_variant(e, b, s, lower_settings_copy(e, f, s).params, variant_name(e, s, "int32"));
+    if (last)
+        widen(e, b, s);
+}
+
+// The variants of one size class; only the last class has those that assume nothing else.
+static bool class_variants(Enumerate *e, UnitBuild *b, const Settings *s, bool last)
 {
     const Function *f = b->unit.function;
     const char *how = e->opt->specialize ? e->opt->specialize : "auto";
+    bool ok = true, assume = strcmp(how, "auto") == 0;
+    b->narrow = f->tensors.len > 0 && !e->opt->index64;
+    b->wide = false;
+    if (e->opt->index64)
+        widen(e, b, s);
     Facts facts = { .params = lower_settings_copy(e, f, s).params };
-    bool ok = true;
     if (strcmp(how, "none") != 0) {
         name_assumed(&facts, f);
-        if (strcmp(how, "auto") == 0) {
+        if (assume) {
+            assume_dense(&facts, f);
             assume_alignment(&facts, f);
             assume_multiples(e, &facts, f, s);
         } else
             ok = assume_list(e, f, how, &facts);
     }
-    if (facts.name.len)
-        add_variant(e, b, s, facts.params,
-                    variant_name(e, s, arena_strndup(e->p->arena, facts.name.at, facts.name.len)));
-    buf_free(&facts.name);
+    add_assumed(e, b, s, &facts);
+    if (b->narrow)
+        add_narrow(e, b, s, assume, last);
+    if (!last)
+        return ok;
     for (uint32_t i = 0; i < f->param_count; i++) {
         ParamBinding *p = &s->params[i];
         p->has_value = false;
@@ -189,4 +253,19 @@ bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s)
     }
     add_variant(e, b, s, s->params, variant_name(e, s, ""));
     return ok;
+}
+
+bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s)
+{
+    const Function *f = b->unit.function;
+    const uint32_t classes = lower_size_classes(f, s);
+    for (uint32_t i = 0; i + 1 < classes; i++) {
+        Settings small = lower_settings_copy(e, f, s);
+        lower_apply_class(f, i, &small);
+        if (!class_variants(e, b, &small, false))
+            return false;
+    }
+    Settings largest = *s;
+    lower_apply_class(f, classes - 1, &largest);
+    return class_variants(e, b, &largest, true);
 }

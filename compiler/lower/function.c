@@ -105,8 +105,8 @@ static bool complete_arguments(Lower *cx, const Function *f, Argument *bound)
 static bool may_inline(Lower *cx, const Function *f, Span call)
 {
     if (f->kind == FUNC_TILE) {
-        lower_error(cx, DIAG_UNSUPPORTED, call,
-                    "tile kernels are not compiled by this version yet");
+        lower_error(cx, DIAG_BAD_CALL, call, "'%s' is a tile kernel, which only C calls",
+                    f->name->text);
         return false;
     }
     if (cx->calls < LOWER_MAX_CALLS)

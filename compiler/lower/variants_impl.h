@@ -37,6 +37,7 @@ typedef struct UnitBuild {
     VEC(const char *) names;
     VEC(UnitForm) forms;
     VEC(UnitConfig) configs;
+    bool narrow, wide;  ///< of tensors: the next variant computes in 32 bits, in 64
 } UnitBuild;
 
 typedef VEC(const ConstConfig *) ConfigVec;
@@ -57,6 +58,12 @@ bool lower_add_form(Enumerate *e, UnitBuild *b, Settings *s);
 /// Adds the variants of a form: the one that assumes facts, when there are any, and the generic
 /// one, whose bindings are those of `s` without them.
 bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s);
+
+/* ---- classes.c ---- */
+/// In how many size classes the blocks over whole axes of tensors come; 1 without any.
+uint32_t lower_size_classes(const Function *f, const Settings *s);
+/// Binds the blocks of class `index`, which its variants assume the sizes to fit.
+void lower_apply_class(const Function *f, uint32_t index, Settings *s);
 
 /* ---- configs.c ---- */
 /// The configurations to compile: the command line's, or those of @autotune that it leaves.

@@ -19,7 +19,9 @@ static ConstVal find_in(const BuiltinTable *t, unsigned space, Sym name)
 ConstVal builtin_find(const BuiltinTable *t, BuiltinSpace space, Sym name)
 {
     ConstVal v = find_in(t, space, name);
-    return v.kind == CONST_ERROR && space == SPACE_BARE ? find_in(t, SPACE_LANG, name) : v;
+    if (v.kind == CONST_ERROR && (space == SPACE_BARE || space == SPACE_DEUTERON))
+        v = find_in(t, SPACE_LANG, name);
+    return v.kind == CONST_ERROR && space == SPACE_DEUTERON ? find_in(t, SPACE_TOP, name) : v;
 }
 
 const Namespace *builtin_find_space(const BuiltinTable *t, const char *path)
@@ -67,7 +69,7 @@ const Builtin *builtin_get(const BuiltinTable *t, BuiltinId id)
 const char *builtin_suggest(const BuiltinTable *t, BuiltinSpace space, const char *name)
 {
     const char *near = diag_did_you_mean(name, t->names[space], t->name_count[space]);
-    return near || space != SPACE_BARE
+    return near || (space != SPACE_BARE && space != SPACE_DEUTERON)
                ? near
                : diag_did_you_mean(name, t->names[SPACE_LANG], t->name_count[SPACE_LANG]);
 }

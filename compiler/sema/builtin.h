@@ -70,7 +70,7 @@ BuiltinTable *builtin_table_new(Arena *a, SymTable *syms, TypeTable *types);
 
 /// What `name` means in a space: CONST_BUILTIN or CONST_ANNOTATION (ref is the Builtin),
 /// CONST_DTYPE, CONST_NAMESPACE (ref is a Namespace), a constant, or CONST_ERROR for none. In
-/// SPACE_BARE the names of SPACE_LANG count too.
+/// SPACE_BARE the names of SPACE_LANG count too, in SPACE_DEUTERON those of SPACE_LANG and SPACE_TOP.
 ConstVal builtin_find(const BuiltinTable *t, BuiltinSpace space, Sym name);
 /// A space by its path from `import`: "newt.language", "triton.language.extra.cuda.libdevice". Or
 /// NULL.

@@ -13,13 +13,57 @@
 typedef struct Module Module;
 typedef struct Function Function;
 
+enum { MODULE_TENSOR_RANK = 5 };  ///< axes of a tensor that C passes
+
+/// What a parameter is of a tensor, in a kernel that a tile kernel became.
+typedef enum { PARAM_PLAIN, PARAM_DATA, PARAM_SIZE, PARAM_STRIDE } ParamRole;
+
 typedef struct Param {
     Sym name;
     const AstNode *annotation;     ///< NULL: none; resolve has stripped nothing
     const AstNode *default_value;  ///< NULL: none
     bool is_constexpr;             ///< annotated nl.constexpr
     Span span;
+    ParamRole role;
+    uint8_t tensor, axis;  ///< DATA, SIZE, STRIDE: of the function's tensor, and its axis
+    bool is_dense;         ///< STRIDE: 1 where elements lie side by side, so variants assume it;
+                           ///< SIZE: that of an axis along which they do
+    uint32_t covers;       ///< a block over all of a size: 1 + the parameter with the size; else 0
 } Param;
+
+/// A tensor that C passes by value, in a kernel that a tile kernel became.
+typedef struct TensorParam {
+    Sym name;
+    unsigned rank;
+    Sym sizes[MODULE_TENSOR_RANK];      ///< sizes of one name are equal; NULL: no name
+    int64_t fixed[MODULE_TENSOR_RANK];  ///< the size that the annotation gives, or -1
+    int64_t dense_axis;                 ///< layout "row" or "col": its stride is 1; else -1
+    uint32_t data;                      ///< the parameter with its address
+    Span span;
+} TensorParam;
+
+/// Two sizes that a launch compares: the first one is at most the second, or they are equal.
+typedef struct SizeRule {
+    uint8_t tensor[2], axis[2];
+    bool equal;
+} SizeRule;
+
+/// A parameter of the C function.
+typedef struct CallParam {
+    bool is_tensor;
+    uint32_t index;  ///< among the tensors, or the parameters
+} CallParam;
+
+/// A constexpr parameter whose value a tuner may choose.
+typedef enum { TUNE_POWER, TUNE_INT, TUNE_CHOICE } TunableKind;
+typedef struct Tunable {
+    Sym name;
+    TunableKind kind;
+    int64_t lo, hi;         ///< POWER: powers of two from lo to hi; INT: all integers
+    const int64_t *values;  ///< CHOICE
+    uint32_t value_count;
+    int64_t start;  ///< the parameter's default
+} Tunable;
 
 typedef enum { FUNC_JIT, FUNC_KERNEL, FUNC_TILE, FUNC_CONSTEXPR } FuncKind;
 
@@ -36,6 +80,11 @@ struct Function {
     VEC(const AstCall *) examples;   ///< @newt.example(...)
     const AstCall *autotune, *heuristics;
     const char *doc;  ///< docstring without its indentation, or NULL
+    /* of a kernel that a tile kernel became (compiler/tile) */
+    VEC(TensorParam) tensors;
+    VEC(SizeRule) size_rules;
+    VEC(CallParam) call_params;  ///< of the C function; empty: the run-time parameters
+    VEC(Tunable) tunables;
 };
 
 typedef enum {
@@ -97,6 +146,10 @@ typedef struct Binding {
     ConstVal
         value;  ///< a builtin's value, or the declaration's when it is ready; CONST_ERROR otherwise
 } Binding;
+
+/// What a dotted expression means at module level: NAME, or attributes of modules. False when it is
+/// something else, or not defined; nothing is reported.
+bool resolve_path(const Program *p, const Module *m, const AstNode *e, Binding *out);
 
 /// Looks `name` up at module level of `m`, then among the builtins. False: nothing defines it.
 bool resolve_name(const Program *p, const Module *m, Sym name, Binding *out);

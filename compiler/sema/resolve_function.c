@@ -125,7 +125,9 @@ static void apply_decorator(Program *p, Function *f, const Builtin *b, const Ast
         apply_kernel(f, &args);
     } else if (b->id == BUILTIN_TILE_KERNEL) {
         f->kind = FUNC_TILE;
-        builtin_report_unsupported(p->diags, span, b);
+        f->num_warps = args.at[0];
+        f->num_stages = args.at[1];
+        f->export_name = args.at[2];
     } else if (b->id == BUILTIN_CONSTEXPR_FUNCTION) {
         f->kind = FUNC_CONSTEXPR;
     } else if (b->id == BUILTIN_INSTANCE) {

@@ -38,8 +38,4 @@ Function *resolve_function(Program *p, Module *m, const AstFunction *def);
 /// (resolve_names.c).
 void resolve_check_names(Program *p, const Module *m);
 
-/// What a dotted expression means at module level: NAME, or attributes of modules. False when it is
-/// something else, or not defined; nothing is reported.
-bool resolve_path(const Program *p, const Module *m, const AstNode *e, Binding *out);
-
 #endif

@@ -16,6 +16,8 @@ typedef struct ParamBinding {
     bool assumed;      ///< divisor is this variant's assumption: the launcher must test it
     bool has_value;    ///< assumed equal to `equals` (also tested by the launcher)
     int64_t equals;
+    int64_t at_most;  ///< assumed not to be above it (also tested by the launcher); 0: nothing is
+    bool is_given;    ///< constexpr: bound by an instance, a configuration or -D
     bool has_range;
     int64_t lo, hi;
 } ParamBinding;
@@ -24,7 +26,8 @@ typedef struct Variant {
     const Function *function;
     ParamBinding *params;  ///< function->param_count
     uint16_t num_warps, num_stages;
-    bool index64;               ///< --index64: integer offsets of pointers are computed in 64 bits
+    bool narrow;   ///< sizes, strides and offsets of tensors fit 32 bits: the launcher tests it
+    bool index64;  ///< --index64: integer offsets of pointers are computed in 64 bits
     const char *instance_name;  ///< exported C name of the instance it belongs to
 } Variant;
 

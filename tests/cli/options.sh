@@ -21,7 +21,7 @@ bad prefix          | 2 | --prefix=1-x good.newt            | err --prefix is '1
 bad namespace       | 2 | --namespace=a:b good.newt         | err --namespace is 'a:b'
 bad macro           | 2 | --export-macro='a b' good.newt    | err --export-macro is 'a b'
 nine stages         | 2 | --num-stages=9 good.newt          | err --num-stages is 9
-tile layer          | 2 | -E good.newt                      | err --emit=newt prints tile kernels, which this version does not
+tile layer          | 0 | -E good.newt                      | out def good ; files
 unknown pass        | 2 | --emit=ir-after:foo good.newt     | err there is no pass 'foo'; the passes, in order: fold
 pass run too often  | 2 | --emit=ir-after:fold.9 good.newt  | err there is no pass 'fold.9'
 second run of pass  | 0 | --arch=host --emit=ir-after:fold.2 -o - good.newt | out func @good

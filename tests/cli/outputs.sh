@@ -10,6 +10,8 @@ folder              | 0 | --arch=host -o made/deep/ good.newt | files made made/
 elsewhere           | 0 | --arch=host --header=h.h --manifest=m.json good.newt | files good.c h.h m.json
 one kind            | 0 | --arch=host --emit=ir good.newt   | files good.ir
 one kind named      | 0 | --arch=host --emit=ir -o x good.newt | files x
+newt text           | 0 | --emit=newt -o x good.newt        | files x
+newt text and more  | 0 | --arch=host --emit=newt,ir good.newt | files good.ir good.kernels.newt
 two kinds           | 0 | --arch=host --emit=ir,host-c good.newt | files good.host.c good.ir
 standard output     | 0 | --arch=host --emit=host-c -o - good.newt | out nth_ ; files
 header only         | 0 | --arch=host --emit=header good.newt | files good.h

@@ -5,6 +5,7 @@
 # An input is <stage>/<name>.newt or .ir below the golden folder; its golden is <name>.<stage>.
 #   <stage>/       newtc --emit=<stage> -o - <args> <input>; standard output, nothing on the other
 #   pass/<name>/   the same with --emit=ir-after:<name>; the golden is <name of input>.<name>
+#   expanded/      the same with --emit=newt
 #   diag/          standard error and the exit code of newtc --emit=ir -o - <args> <input>
 # <args> stand in the input's first line: "# args: --arch=sm_90a -D BLOCK=128". newtc runs in the
 # input's folder, so that no other path gets into an output. NEWT_UPDATE_GOLDEN=1 writes the
@@ -28,6 +29,7 @@ produce() {
     args=$(sed -n '1s/^[^a-z]*args: *//p' "$1/$3")
     case $2 in
     diag) emit=ir ;;
+    expanded) emit=newt ;;
     pass/*) emit=ir-after:${2#pass/} ;;
     *) emit=$2 ;;
     esac

@@ -1,0 +1,51 @@
+// classes.c - size classes: how large the blocks over whole axes of tensors are.
+//
+// A tile kernel that takes an axis as a whole has a block over it, and the size comes with the
+// call. So there are variants with several blocks, each of which assumes that the sizes fit.
+#include "lower/variants_impl.h"
+
+typedef struct SizeClass {
+    int64_t block;
+    int64_t warps;  // 0: the kernel's own
+} SizeClass;
+
+static const SizeClass rows[] = { { 1024, 4 }, { 4096, 8 }, { 16384, 16 } };
+static const SizeClass products[] = { { 64, 0 }, { 128, 0 }, { 256, 0 } };
+enum { CLASS_COUNT = sizeof rows / sizeof *rows };
+_Static_assert(sizeof products == sizeof rows, "one loop serves both");
+
+// A factor of a matrix product may not be as long as a row.
+static const SizeClass *classes_of(const Function *f, uint32_t param)
+{
+    for (uint32_t i = 0; i < f->tunables.len; i++)
+        if (f->tunables.at[i].name == f->params[param].name &&
+            f->tunables.at[i].hi <= products[CLASS_COUNT - 1].block)
+            return products;
+    return rows;
+}
+
+uint32_t lower_size_classes(const Function *f, const Settings *s)
+{
+    for (uint32_t i = 0; i < f->param_count; i++)
+        if (f->params[i].covers && !s->params[i].is_given)
+            return CLASS_COUNT;
+    return 1;
+}
+
+void lower_apply_class(const Function *f, uint32_t index, Settings *s)
+{
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        ParamBinding *block = &s->params[i];
+        if (!f->params[i].covers)
+            continue;
+        ParamBinding *size = &s->params[f->params[i].covers - 1];
+        if (!block->is_given) {
+            const SizeClass *c = &classes_of(f, i)[index];
+            block->value = const_int(c->block);
+            if (c->warps && !f->num_warps)
+                s->num_warps = c->warps;
+        }
+        if (block->value.kind == CONST_INT)
+            size->at_most = (int64_t)block->value.v.i;
+    }
+}

@@ -1,0 +1,256 @@
+/// reduce.c - reductions: lanes beyond the end of an axis get the value that does not count.
+#include "tile/tile_impl.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct Axes {
+    bool on[TILE_MAX_RANK];
+    unsigned count;
+    bool all;
+} Axes;
+
+static bool add_axis(Tile *t, const Value *v, const Value *axis, Span span, Axes *out)
+{
+    int64_t at;
+    if (axis->kind == VALUE_ERROR)
+        return false;
+    if (!tile_constant_int(t, axis, &at)) {
+        tile_fault(t, DIAG_NOT_CONSTEXPR, span, "an axis must be a compile-time constant");
+        return false;
+    }
+    if (at < -(int64_t)v->rank || at >= (int64_t)v->rank) {
+        tile_fault(t, DIAG_BAD_VALUE, span, "axis %d of %s: it has %u", (int)at, tile_text(t, v),
+                   v->rank);
+        return false;
+    }
+    at += at < 0 ? (int64_t)v->rank : 0;
+    out->count += !out->on[at];
+    out->on[at] = true;
+    return true;
+}
+
+static bool take_axes(Tile *t, const TileArgs *args, unsigned index, Axes *out)
+{
+    const Value *v = &args->at[0], *axis = &args->at[index];
+    *out = (Axes){ 0 };
+    if (!args->given[index] || (axis->kind == VALUE_REF && axis->literal.kind == CONST_NONE)) {
+        out->all = true;
+        out->count = v->rank;
+        for (unsigned i = 0; i < v->rank; i++)
+            out->on[i] = true;
+        return true;
+    }
+    if (axis->kind != VALUE_TUPLE)
+        return add_axis(t, v, axis, args->nodes[index]->span, out);
+    for (uint32_t i = 0; i < axis->items.len; i++)
+        if (!add_axis(t, v, &axis->items.at[i], args->nodes[index]->span, out))
+            return false;
+    return true;
+}
+
+// ---- identities -----------------------------------------------------------------------------
+
+static bool is_max(BuiltinId id)
+{
+    return id == BUILTIN_MAX || id == BUILTIN_AMAX || id == BUILTIN_ARGMAX || id == BUILTIN_PY_MAX;
+}
+
+static bool is_min(BuiltinId id)
+{
+    return id == BUILTIN_MIN || id == BUILTIN_AMIN || id == BUILTIN_ARGMIN || id == BUILTIN_PY_MIN;
+}
+
+static AstNode *least_integer(Tile *t, const ScalarInfo *info, bool greatest)
+{
+    bool is_signed = info->cls == SCLASS_SINT;
+    if (!is_signed && !greatest)
+        return tile_int(t, 0);
+    if (is_signed && !greatest)
+        return tile_int(t, info->bits == 64 ? INT64_MIN : -(INT64_C(1) << (info->bits - 1)));
+    uint64_t most = UINT64_MAX >> (64 - info->bits + (is_signed ? 1 : 0));
+    const char *text = arena_printf(t->arena, "%llu", (unsigned long long)most);
+    return AST_MAKE(t->arena, INT, Int, t->span, .text = { text, (uint32_t)strlen(text) },
+                    .value = most);
+}
+
+/// What does not count in the reduction `id` of elements of type `elem`, and the same as a pad.
+static AstNode *identity(Tile *t, BuiltinId id, ScalarKind elem, double *pad)
+{
+    bool low = is_max(id), high = is_min(id);
+    const ScalarInfo *info = &scalar_info[elem == SCALAR_COUNT ? SCALAR_F32 : elem];
+    *pad = low ? -(double)INFINITY : high ? (double)INFINITY : 0.0;
+    bool is_float = info->cls == SCLASS_FLOAT || info->cls == SCLASS_FP8;
+    if (is_float)
+        return tile_float(t, *pad);
+    if (info->cls == SCLASS_BOOL)
+        return AST_MAKE(t->arena, BOOL, Bool, t->span, .value = high);
+    return low || high ? least_integer(t, info, high) : tile_int(t, 0);
+}
+
+/// `v` with the identity in the lanes beyond the axes that are reduced, where it is not there yet.
+static AstNode *masked(Tile *t, BuiltinId id, const Value *v, const Axes *axes)
+{
+    double pad;
+    AstNode *other = identity(t, id, v->elem, &pad), *mask = NULL;
+    for (unsigned i = 0; i < v->rank; i++) {
+        bool holds = v->pads[i].known && v->pads[i].value == pad;
+        if (axes->on[i] && !holds)
+            mask = tile_both(t, AST_BIT_AND, mask, tile_axis_mask(t, v->axes[i], i, v->rank));
+    }
+    return mask ? TILE_CALL(t, "where", mask, v->ast, other) : v->ast;
+}
+
+// ---- results --------------------------------------------------------------------------------
+
+/// What the reduction makes of lanes that all hold `pad`.
+static Pad reduced_pad(BuiltinId id, Pad pad)
+{
+    bool keeps = is_max(id) || is_min(id);
+    bool is_arg = id == BUILTIN_ARGMAX || id == BUILTIN_ARGMIN;
+    if (pad.known && !is_arg && (keeps || pad.value == 0.0))
+        return pad;
+    return (Pad){ 0 };
+}
+
+static Value result_of(const TileArgs *args, const Axes *axes, bool keep)
+{
+    const Value *v = &args->at[0];
+    Value out = { .kind = VALUE_SCALAR };
+    for (unsigned i = 0; i < v->rank; i++) {
+        if (axes->on[i] && !keep)
+            continue;
+        out.kind = VALUE_BLOCK;
+        if (!axes->on[i]) {
+            out.axes[out.rank] = v->axes[i];
+            out.pads[out.rank] = reduced_pad(args->builtin->id, v->pads[i]);
+        }
+        out.rank++;
+    }
+    RuleReduce rule = is_max(args->builtin->id) || is_min(args->builtin->id) ? RULE_MAX : RULE_SUM;
+    if (args->builtin->id == BUILTIN_ARGMAX || args->builtin->id == BUILTIN_ARGMIN)
+        rule = RULE_ARG;
+    if (args->builtin->id == BUILTIN_XOR_SUM || args->builtin->id == BUILTIN_REDUCE_OR)
+        rule = RULE_BITS;
+    out.elem = v->elem == SCALAR_COUNT ? SCALAR_COUNT : rule_reduce(rule, v->elem).kind;
+    return out;
+}
+
+/// How many elements there are along the reduced axes.
+static AstNode *count_of(Tile *t, const Value *v, const Axes *axes)
+{
+    AstNode *count = NULL;
+    for (unsigned i = 0; i < v->rank; i++) {
+        const Axis *axis = v->axes[i];
+        if (!axes->on[i] || !axis)
+            continue;
+        AstNode *n = axis->end ? axis->end : axis->block;
+        if (axis->loop && axis->end) {
+            AstNode *left = tile_binary(t, AST_SUB, axis->end, axis->start);
+            n = tile_call(t, tile_name(t, "min"), 2, (AstNode *[]){ left, axis->block });
+        }
+        count = tile_both(t, AST_MUL, count, n);
+    }
+    return count ? count : tile_int(t, 1);
+}
+
+static const char *kernel_name(BuiltinId id, const Builtin *b)
+{
+    switch ((unsigned)id) {
+    case BUILTIN_MEAN: return "sum";
+    case BUILTIN_AMAX:
+    case BUILTIN_PY_MAX: return "max";
+    case BUILTIN_AMIN:
+    case BUILTIN_PY_MIN: return "min";
+    default: return b->name->text;
+    }
+}
+
+static int find_arg(const TileArgs *args, const char *name)
+{
+    for (uint32_t i = 0; i < args->count; i++)
+        if (strcmp(args->names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static bool flag(const TileArgs *args, const char *name)
+{
+    int at = find_arg(args, name);
+    return at >= 0 && args->given[at] && args->at[at].literal.kind == CONST_BOOL &&
+           args->at[at].literal.v.b;
+}
+
+static bool reducible(Tile *t, const TileArgs *args)
+{
+    const Value *v = &args->at[0];
+    if (v->kind == VALUE_ERROR)
+        return false;
+    if (v->kind == VALUE_BLOCK)
+        return true;
+    tile_fault(t, DIAG_TYPE_MISMATCH, args->nodes[0] ? args->nodes[0]->span : args->span,
+               "'%s' needs a block, got %s", args->builtin->name->text, tile_text(t, v));
+    return false;
+}
+
+/// The call with the axes and the words behind them.
+static AstNode *reduce_call(Tile *t, const TileArgs *args, const Axes *axes, bool keep)
+{
+    BuiltinId id = args->builtin->id;
+    AstNode *ast = TILE_CALL(t, kernel_name(id, args->builtin), masked(t, id, &args->at[0], axes));
+    int axis = find_arg(args, "axis"), dtype = find_arg(args, "dtype");
+    if (!axes->all)
+        ast = tile_with(t, ast, "axis", args->at[axis].ast);
+    if (keep)
+        ast =
+            tile_with(t, ast, "keep_dims", AST_MAKE(t->arena, BOOL, Bool, t->span, .value = true));
+    if (dtype >= 0 && args->given[dtype])
+        ast = tile_with(t, ast, "dtype", args->at[dtype].ast);
+    return ast;
+}
+
+Value tile_reduce(Tile *t, const TileArgs *args)
+{
+    Axes axes;
+    bool keep = flag(args, "keep_dims");
+    if (!reducible(t, args) || !take_axes(t, args, (unsigned)find_arg(args, "axis"), &axes))
+        return tile_error();
+    t->has_reduce = true;
+    Value out = result_of(args, &axes, keep);
+    out.ast = reduce_call(t, args, &axes, keep);
+    if (args->builtin->id != BUILTIN_MEAN)
+        return out;
+    AstNode *count = count_of(t, &args->at[0], &axes);
+    out.ast = tile_binary(t, AST_DIV, out.ast, count);
+    out.elem = out.elem == SCALAR_COUNT ? SCALAR_COUNT : rule_promote(out.elem, SCALAR_F32).kind;
+    return out;
+}
+
+Value tile_softmax(Tile *t, const TileArgs *args)
+{
+    Axes axes;
+    if (!reducible(t, args))
+        return tile_error();
+    const Value *v = &args->at[0];
+    TileArgs with = *args;
+    if (!args->given[1] && v->rank > 1) {
+        tile_fault(t, DIAG_BAD_CALL, args->span, "'softmax' needs an axis, as in dim=%u",
+                   v->rank - 1);
+        return tile_error();
+    }
+    if (!args->given[1]) {
+        with.at[1] = tile_scalar(tile_int(t, 0), SCALAR_COUNT);
+        with.given[1] = false;
+    }
+    if (!take_axes(t, &with, 1, &axes))
+        return tile_error();
+    t->has_reduce = true;
+    Value out = tile_block_like(
+        v, NULL, v->elem == SCALAR_COUNT || v->elem == SCALAR_F64 ? v->elem : SCALAR_F32);
+    out.ast = TILE_CALL(t, "softmax", masked(t, BUILTIN_MAX, v, &axes));
+    if (args->given[1])
+        out.ast = tile_with(t, out.ast, "dim", args->at[1].ast);
+    for (unsigned i = 0; i < v->rank; i++)
+        if (axes.on[i])
+            out.pads[i] = tile_pad(0.0);
+    return out;
+}

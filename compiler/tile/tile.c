@@ -1,0 +1,193 @@
+/// tile.c - one tile kernel from its syntax tree to that of the kernel it becomes.
+#include "tile/tile.h"
+#include "tile/tile_impl.h"
+#include <string.h>
+
+// ---- the walk -------------------------------------------------------------------------------
+
+static bool take_name(const AstNode *n, void *cx)
+{
+    Tile *t = cx;
+    if (n->kind == AST_NAME)
+        VEC_PUSH(t->arena, &t->names, ast_name(n)->name);
+    else if (n->kind == AST_PARAM)
+        VEC_PUSH(t->arena, &t->names, ast_param(n)->name);
+    return true;
+}
+
+static const AstFor *find_outer(Tile *t, uint32_t *at)
+{
+    const AstNodes body = t->function->def->body;
+    for (*at = 0; *at < body.len; ++*at) {
+        BuiltinId id;
+        if (body.at[*at]->kind == AST_FOR && tile_loop_call(t, ast_for(body.at[*at]), &id))
+            return ast_for(body.at[*at]);
+    }
+    tile_fault(t, DIAG_TILE_FORM, t->function->def->name_span,
+               "tile kernel '%s' has no loop over tiles", t->function->name->text);
+    diag_help(t->program->diags, "begin it with 'for tile in tile(x.shape[0]):'");
+    return NULL;
+}
+
+/// Nothing but `return` and `pass` may stand behind the outer loop.
+static bool check_behind(Tile *t, uint32_t from)
+{
+    const AstNodes body = t->function->def->body;
+    for (uint32_t i = from; i < body.len; i++) {
+        const AstNode *n = body.at[i];
+        BuiltinId id;
+        if (n->kind == AST_PASS || (n->kind == AST_RETURN && !ast_return(n)->value))
+            continue;
+        bool loop = n->kind == AST_FOR && tile_loop_call(t, ast_for(n), &id);
+        tile_fault(t, DIAG_TILE_FORM, n->span,
+                   loop ? "a tile kernel has one outer loop over tiles"
+                        : "nothing stands behind the outer loop of a tile kernel");
+        if (loop)
+            diag_help(t->program->diags, "make a kernel of each");
+        return false;
+    }
+    return true;
+}
+
+/// What a walk begins with; what earlier walks learned stays.
+static void begin_walk(Tile *t, const Tile *start)
+{
+    for (uint32_t i = 0; i < t->sizes.len; i++) {
+        t->sizes.at[i]->whole = NULL;
+        t->sizes.at[i]->is_used = false;
+    }
+    for (uint32_t i = 0; i < t->tensors.len; i++)
+        memset(t->tensors.at[i]->stride_used, 0, sizeof t->tensors.at[i]->stride_used);
+    t->env = (Variables){ 0 };
+    for (uint32_t i = 0; i < start->env.len; i++)
+        VEC_PUSH(t->arena, &t->env, start->env.at[i]);
+    t->names.len = start->names.len;
+    t->axes.len = t->grid.len = t->locals.len = 0;
+    t->inside = t->again = false;
+    t->has_dot = t->has_reduce = false;
+}
+
+/// One walk: the statements of the kernel into `out`. False after errors.
+static bool walk(Tile *t, uint32_t outer_at, TileNodes *out)
+{
+    AstNodes before = t->function->def->body;
+    TileNodes head = { 0 }, body = { 0 };
+    before.len = outer_at;
+    tile_block(t, before, &head);
+    t->out = &head;
+    if (diag_error_met(t->program->diags) != t->errors || !tile_outer_axes(t))
+        return false;
+    t->inside = true;
+    tile_block(t, t->outer->body, &body);
+    if (diag_error_met(t->program->diags) != t->errors)
+        return false;
+    t->again = tile_learn_grid(t) || t->again;
+    t->out = &head;
+    tile_emit_ids(t);
+    *out = head;
+    for (uint32_t i = 0; i < body.len; i++)
+        VEC_PUSH(t->arena, out, body.at[i]);
+    return true;
+}
+
+/// Walks until nothing is learned any more. Each walk but the last loses a pad, joins two sizes or
+/// settles the grid, so this ends.
+static bool walk_all(Tile *t, TileNodes *out)
+{
+    uint32_t outer_at;
+    const Tile start = *t;
+    t->outer = find_outer(t, &outer_at);
+    if (!t->outer || !check_behind(t, outer_at + 1))
+        return false;
+    do {
+        begin_walk(t, &start);
+        if (!walk(t, outer_at, out))
+            return false;
+    } while (t->again);
+    return true;
+}
+
+// ---- the kernel -----------------------------------------------------------------------------
+
+static AstNode *keyword(Tile *t, const char *name, const AstNode *value)
+{
+    return AST_MAKE(t->arena, KEYWORD, Keyword, t->span, .name = sym_of(t->program->syms, name),
+                    .value = (AstNode *)(uintptr_t)value);
+}
+
+/// @newt.kernel(grid=..., ...) in place of the decorator that made it a tile kernel.
+static AstNodes decorators(Tile *t, const Function *f)
+{
+    TileNodes out = { 0 }, words = { 0 };
+    const AstNodes given = t->function->def->decorators;
+    for (uint32_t i = 0; i < given.len; i++) {
+        const AstNode *name =
+            given.at[i]->kind == AST_CALL ? ast_call(given.at[i])->callee : given.at[i];
+        Binding b;
+        bool makes = resolve_path(t->program, t->module, name, &b) &&
+                     b.value.kind == CONST_BUILTIN &&
+                     ((const Builtin *)b.value.v.ref)->id == BUILTIN_TILE_KERNEL;
+        if (!makes)
+            VEC_PUSH(t->arena, &out, given.at[i]);
+    }
+    VEC_PUSH(t->arena, &words, keyword(t, "grid", f->grid));
+    if (f->num_warps)
+        VEC_PUSH(t->arena, &words, keyword(t, "num_warps", f->num_warps));
+    if (f->num_stages)
+        VEC_PUSH(t->arena, &words, keyword(t, "num_stages", f->num_stages));
+    if (f->export_name)
+        VEC_PUSH(t->arena, &words, keyword(t, "name", f->export_name));
+    AstNode *callee =
+        AST_MAKE(t->arena, ATTRIBUTE, Attribute, t->span, .object = tile_name(t, "newt"),
+                 .name = sym_of(t->program->syms, "kernel"), .name_span = t->span);
+    VEC_PUSH(t->arena, &out,
+             AST_MAKE(t->arena, CALL, Call, t->span, .callee = callee,
+                      .keywords = { words.at, words.len }));
+    return (AstNodes){ out.at, out.len };
+}
+
+static void make_kernel(Tile *t, Function *f, const TileNodes *body)
+{
+    AstFunction def = *t->function->def;
+    Function made = *t->function;
+    t->span = def.name_span;
+    made.kind = FUNC_KERNEL;
+    tile_open_blocks(t, &made);
+    tile_make_params(t, &made, &def.params);
+    for (uint32_t i = 0; i < t->rules.len; i++)
+        VEC_PUSH(t->arena, &made.size_rules, t->rules.at[i]);
+    made.grid = tile_grid_expr(t, &made);
+    if (!made.num_warps && t->grid_kind == TILE_GRID_GROUPS)
+        made.num_warps = tile_int(t, 8);
+    def.decorators = decorators(t, &made);
+    def.body = (AstNodes){ body->at, body->len };
+    made.def = ast_function(ast_make(t->arena, AST_FUNCTION, t->function->def->base.span, &def));
+    *f = made;
+}
+
+static bool rewrite(Program *p, Module *m, Function *f)
+{
+    const Function given = *f;
+    Tile t = { .program = p,
+               .arena = p->arena,
+               .module = m,
+               .home = m,
+               .function = &given,
+               .span = f->def->name_span,
+               .errors = diag_error_met(p->diags) };
+    TileNodes body = { 0 };
+    ast_walk(&f->def->base, &(AstVisitor){ .enter = take_name, .ctx = &t });
+    if (!tile_take_params(&t) || !walk_all(&t, &body))
+        return false;
+    make_kernel(&t, f, &body);
+    return diag_error_met(p->diags) == t.errors;
+}
+
+bool tile_rewrite(Program *p, Module *m)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < m->functions.len; i++)
+        if (m->functions.at[i]->kind == FUNC_TILE)
+            ok = rewrite(p, m, m->functions.at[i]) && ok;
+    return ok;
+}
