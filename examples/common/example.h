@@ -24,8 +24,8 @@ typedef struct Example {
 
 typedef struct Buffer {
     unsigned char *base;  // device memory, guards included
-    float *at;            // the elements there
-    size_t count, bytes;  // elements; bytes of the whole allocation
+    void *at;             // the elements there
+    size_t size, bytes;   // bytes of the elements, and of the whole allocation
 } Buffer;
 
 static inline void example_ok(NewtStatus status, const char *what)
@@ -100,41 +100,45 @@ static inline float *example_random(Example *ex, size_t count)
     return v;
 }
 
-/// Room for `count` floats that starts `shift` elements behind a 256-byte boundary, filled from `values`, or
-/// poisoned when that is NULL.
-static inline Buffer example_upload(Example *ex, const float *values, size_t count, size_t shift)
+/// Room for `size` bytes that starts `shift` bytes behind a 256-byte boundary, filled from `data`, or poisoned
+/// when that is NULL.
+static inline Buffer example_put(Example *ex, const void *data, size_t size, size_t shift)
 {
-    Buffer b = { NULL, NULL, count, count * sizeof(float) + 2 * EXAMPLE_GUARD + shift * sizeof(float) };
+    Buffer b = { NULL, NULL, size, size + 2 * EXAMPLE_GUARD + shift };
     unsigned char *host = example_memory(b.bytes);
     memset(host, 0xff, b.bytes);
-    if (values)
-        memcpy(host + EXAMPLE_GUARD + shift * sizeof(float), values, count * sizeof(float));
+    if (data)
+        memcpy(host + EXAMPLE_GUARD + shift, data, size);
     void *base = NULL;
     example_ok(newt_alloc(ex->device, b.bytes, &base), "newt_alloc");
     example_ok(newt_copy(ex->device, NULL, base, host, b.bytes), "newt_copy");
     example_ok(newt_synchronize(ex->device, NULL), "newt_synchronize");
     free(host);
     b.base = base;
-    b.at = (float *)(void *)(b.base + EXAMPLE_GUARD + shift * sizeof(float));
+    b.at = b.base + EXAMPLE_GUARD + shift;
     return b;
 }
 
+/// The same for `count` floats, `shift` of them behind the boundary.
+static inline Buffer example_upload(Example *ex, const float *values, size_t count, size_t shift)
+{
+    return example_put(ex, values, count * sizeof(float), shift * sizeof(float));
+}
+
 /// The elements, in host memory that the caller frees. Ends the program when a guard byte changed.
-static inline float *example_download(Example *ex, const Buffer *b)
+static inline void *example_download(Example *ex, const Buffer *b)
 {
     unsigned char *host = example_memory(b->bytes);
-    size_t before = (size_t)((unsigned char *)b->at - b->base), size = b->count * sizeof(float);
+    size_t before = (size_t)((unsigned char *)b->at - b->base);
     example_ok(newt_copy(ex->device, NULL, host, b->base, b->bytes), "newt_copy");
     example_ok(newt_synchronize(ex->device, NULL), "the kernel");
     for (size_t i = 0; i < b->bytes; i++)
-        if ((i < before || i >= before + size) && host[i] != 0xff) {
+        if ((i < before || i >= before + b->size) && host[i] != 0xff) {
             fprintf(stderr, "the kernel wrote outside its output, at byte %td\n", (ptrdiff_t)i - (ptrdiff_t)before);
             exit(1);
         }
-    float *v = example_memory(size);
-    memcpy(v, host + before, size);
-    free(host);
-    return v;
+    memmove(host, host + before, b->size);
+    return host;
 }
 
 static inline void example_free(Example *ex, Buffer *b)
@@ -158,23 +162,43 @@ static inline int example_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/// Times `launch(user)` and prints the median bandwidth for `bytes` moved each time.
-static inline void example_bandwidth(Example *ex, NewtStatus (*launch)(void *user), void *user, double bytes,
-                                     const char *what)
+/// A call of the kernel that is timed.
+typedef NewtStatus ExampleLaunch(void *user);
+
+static inline int example_repeats(const Example *ex)
+{
+    return ex->quick ? 3 : EXAMPLE_REPEATS;
+}
+
+/// The median time of `launch(user)` in microseconds.
+static inline double example_time(Example *ex, ExampleLaunch *launch, void *user, const char *what)
 {
     double us[EXAMPLE_REPEATS];
     NewtTimer *timer = NULL;
     example_ok(newt_timer_new(ex->device, &timer), "newt_timer_new");
     example_ok(launch(user), what);
-    for (int i = 0; i < EXAMPLE_REPEATS; i++) {
+    for (int i = 0; i < example_repeats(ex); i++) {
         example_ok(newt_timer_start(timer, NULL), "newt_timer_start");
         example_ok(launch(user), what);
         example_ok(newt_timer_stop(timer, NULL, &us[i]), "newt_timer_stop");
     }
     newt_timer_free(timer);
-    qsort(us, EXAMPLE_REPEATS, sizeof *us, example_compare);
-    double median = us[EXAMPLE_REPEATS / 2];
-    printf("%s: %.1f us, %.1f GB/s (median of %d)\n", what, median, bytes / median * 1e-3, EXAMPLE_REPEATS);
+    qsort(us, (size_t)example_repeats(ex), sizeof *us, example_compare);
+    return us[example_repeats(ex) / 2];
+}
+
+/// Times `launch(user)` and prints the median bandwidth for `bytes` moved each time.
+static inline void example_bandwidth(Example *ex, ExampleLaunch *launch, void *user, double bytes, const char *what)
+{
+    double us = example_time(ex, launch, user, what);
+    printf("%s: %.1f us, %.1f GB/s (median of %d)\n", what, us, bytes / us * 1e-3, example_repeats(ex));
+}
+
+/// The same for the rate of `operations` done each time: additions and multiplications.
+static inline void example_rate(Example *ex, ExampleLaunch *launch, void *user, double operations, const char *what)
+{
+    double us = example_time(ex, launch, user, what);
+    printf("%s: %.1f us, %.3g TFLOP/s (median of %d)\n", what, us, operations / us * 1e-6, example_repeats(ex));
 }
 
 #endif
