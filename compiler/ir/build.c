@@ -49,7 +49,12 @@ IrArity ir_arity(IrCode code)
     case IR_IF: return (IrArity){ .required = 1, .regions = 2, .variadic = true };
     case IR_YIELD:
     case IR_RETURN: return (IrArity){ .variadic = true };
-    case IR_BARRIER: return (IrArity){ 0 };
+    case IR_BARRIER:
+    case IR_ASYNC_COMMIT:
+    case IR_ASYNC_WAIT: return (IrArity){ 0 };
+    case IR_TILE_PUT: return (IrArity){ .required = 2 };
+    case IR_ASYNC_COPY:
+        return (IrArity){ .required = 2, .optional = 1, .optional_names = { "mask" } };
     case IR_ASSERT: return (IrArity){ .required = 1, .optional = 1, .optional_names = { "mask" } };
     default: break;
     }
@@ -92,8 +97,7 @@ uint16_t ir_add_ring(IrFunc *fn, const Type *block, unsigned stages, unsigned fa
     IrRing *rings = ARENA_NEW_N(fn->arena, IrRing, (size_t)count + 1);
     if (count)
         memcpy(rings, fn->rings, count * sizeof *rings);
-    rings[count] =
-        (IrRing){ .block = block, .stages = (uint16_t)stages, .fast = (uint8_t)fast };
+    rings[count] = (IrRing){ .block = block, .stages = (uint16_t)stages, .fast = (uint8_t)fast };
     fn->rings = rings;
     fn->ring_count++;
     return count;
@@ -321,4 +325,19 @@ IrValue *ir_reduce(IrBuilder *b, IrReduceKind kind, IrValue *x, int axis)
     v->def->attr.reduce.axis = axis;
     v->def->attr.reduce.tie_break_left = true;
     return v;
+}
+
+IrValue *ir_trip_count(IrBuilder *b, IrValue *lo, IrValue *hi, IrValue *step)
+{
+    const ScalarKind kind = type_elem_bytes(lo->type) == 8 ? SCALAR_U64 : SCALAR_U32;
+    const Type *u = type_scalar(b->fn->types, kind);
+    IrValue *from = ir_cast(b, lo, u), *to = ir_cast(b, hi, u);
+    IrValue *span = ir_binary(b, IR_SUB, to, from);
+    IrValue *none = ir_const_int(b, u, 0), *runs = ir_binary(b, IR_LT, lo, hi);
+    if (ir_is_const(step) && step->def->attr.konst.i == 1)
+        return ir_select(b, runs, span, none);
+    // How often the step fits between the bounds, rounded up.
+    IrValue *one = ir_const_int(b, u, 1);
+    IrValue *whole = ir_binary(b, IR_IDIV, ir_binary(b, IR_SUB, span, one), ir_cast(b, step, u));
+    return ir_select(b, runs, ir_binary(b, IR_ADD, whole, one), none);
 }

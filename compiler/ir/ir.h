@@ -18,10 +18,11 @@ typedef enum IrCode {
 } IrCode;
 
 typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE, OPCLASS_MEMORY, OPCLASS_ATOMIC,
-               OPCLASS_REDUCE, OPCLASS_SCAN, OPCLASS_DOT, OPCLASS_CONTROL, OPCLASS_LAYOUT, OPCLASS_DEBUG } OpClass;
+               OPCLASS_REDUCE, OPCLASS_SCAN, OPCLASS_DOT, OPCLASS_CONTROL, OPCLASS_LAYOUT, OPCLASS_TILE,
+               OPCLASS_DEBUG } OpClass;
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
 typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
-               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT, ATTR_RING } AttrKind;
+               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT, ATTR_LOOP, ATTR_RING, ATTR_COPY, ATTR_GROUPS } AttrKind;
 
 typedef struct IrOpInfo {
     const char *mnemonic, *surface;
@@ -98,7 +99,11 @@ typedef union IrAttr {
     struct { IrPrecision precision; uint8_t mma; bool wgmma; } dot;  ///< DOT; mma: inner size of the matrix instruction,
                                                             ///< 0 for plain multiplication; wgmma: a warpgroup's, not a
                                                             ///< warp's; decided by dot_select
+    uint8_t num_stages;                                     ///< LOOP: of its pipeline, as range() says; 0: the function's
     uint16_t ring;                                          ///< RING: index into IrFunc.rings
+    struct { IrMem mem; uint16_t ring; bool ordered, tf32; } copy;  ///< COPY; ordered: whoever made it keeps it clear of
+                                                            ///< readers; tf32: fp32 elements are rounded
+    uint8_t groups;                                         ///< GROUPS: that may still be under way
 } IrAttr;
 
 struct IrOp {
@@ -205,6 +210,8 @@ IrValue *ir_ptr_add(IrBuilder *b, IrValue *p, IrValue *offset);        ///< same
 IrValue *ir_load(IrBuilder *b, IrValue *p, IrValue *mask, IrValue *other, IrMem mem);
 void ir_store(IrBuilder *b, IrValue *p, IrValue *v, IrValue *mask, IrMem mem);
 IrValue *ir_reduce(IrBuilder *b, IrReduceKind kind, IrValue *x, int axis);
+/// How often a FOR with these bounds and a positive step runs: in the unsigned type of their width.
+IrValue *ir_trip_count(IrBuilder *b, IrValue *lo, IrValue *hi, IrValue *step);
 /// What reduce gives: the axis gone, int32 for argmax and argmin, else the operand's element type.
 const Type *ir_reduce_type(TypeTable *types, IrReduceKind kind, const Type *operand, int axis);
 

@@ -150,7 +150,18 @@ static void print_attrs(Buf *out, const IrOp *op)
             attr(&l, "mma=%u", a->dot.mma);
         attr_flag(&l, "wgmma", a->dot.wgmma);
         break;
+    case ATTR_LOOP:
+        if (a->num_stages)
+            attr(&l, "num_stages=%u", a->num_stages);
+        break;
     case ATTR_RING: attr(&l, "ring=%u", a->ring); break;
+    case ATTR_COPY:
+        attr(&l, "ring=%u", a->copy.ring);
+        attr_flag(&l, "ordered", a->copy.ordered);
+        attr_flag(&l, "tf32", a->copy.tf32);
+        print_mem(&l, &a->copy.mem);
+        break;
+    case ATTR_GROUPS: attr(&l, "groups=%u", a->groups); break;
     case ATTR_NONE:
     case ATTR_CONST:  // these two stand where operands do
     case ATTR_RANGE: break;

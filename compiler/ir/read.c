@@ -278,12 +278,25 @@ static IrOp *make_op(IrReader *r, IrDraft *d, IrBlock *b)
     return op;
 }
 
+/// A '{' begins attributes, or the first region of an operation that has regions: attributes are
+/// words with values.
+static bool attrs_follow(IrReader *r, const IrDraft *d)
+{
+    if (ir_text_peek(r) != '{')
+        return false;
+    if (ir_arity(d->code).regions == 0)
+        return true;
+    const char *at = r->file->text + r->at + 1;
+    at += strspn(at, " ");
+    return at[strspn(at, "_abcdefghijklmnopqrstuvwxyz")] == '=';
+}
+
 static bool read_op(IrReader *r, IrBlock *b)
 {
     IrDraft d = { .at = 0 };
     if (!read_head(r, &d) || !read_operands(r, &d))
         return false;
-    if (ir_arity(d.code).regions == 0 && ir_text_accept(r, '{') && !ir_text_attrs(r, &d))
+    if (attrs_follow(r, &d) && ir_text_accept(r, '{') && !ir_text_attrs(r, &d))
         return false;
     if (!read_types(r, &d))
         return false;

@@ -330,7 +330,7 @@ typedef enum { FIELD_FLAG, FIELD_ENUM, FIELD_INT, FIELD_PERM, FIELD_TEXT } Field
 typedef struct Field {
     const char *name;
     FieldKind kind;
-    void *at;  // bool, enum (by its int), int32_t or uint8_t; see `size`
+    void *at;  // bool, enum (by its int), int32_t, uint16_t or uint8_t; see `size`
     size_t size;
     const char *const *words;  // ENUM
     int64_t hi;                // ENUM: word count - 1; INT: largest value
@@ -341,6 +341,8 @@ static void store_field(const Field *f, int64_t v)
 {
     if (f->size == sizeof(uint8_t)) {
         *(uint8_t *)f->at = (uint8_t)v;
+    } else if (f->size == sizeof(uint16_t)) {
+        *(uint16_t *)f->at = (uint16_t)v;
     } else {
         int32_t narrow = (int32_t)v;
         memcpy(f->at, &narrow, sizeof narrow);
@@ -381,7 +383,22 @@ static bool read_field(IrReader *r, IrDraft *d, const Field *f)
         name, FIELD_INT, &(field), sizeof(field), NULL, hi \
     }
 
-enum { MAX_FIELDS = 12 };  // of a load, and some more
+enum { MAX_FIELDS = 15 };  // of a copy, and those of all
+
+static uint32_t mem_fields(IrMem *mem, Field *out)
+{
+    uint32_t n = 0;
+    out[n++] = (Field)ENUM("cache", mem->cache, ir_text_cache);
+    out[n++] = (Field)ENUM("evict", mem->evict, ir_text_evict);
+    out[n++] = (Field)FLAG("volatile", mem->is_volatile);
+    out[n++] = (Field)INT("vec", mem->vec, 128);
+    out[n++] = (Field)FLAG("contiguous", mem->contiguous);
+    out[n++] = (Field)FLAG("aligned", mem->aligned);
+    out[n++] = (Field)FLAG("mask_uniform", mem->mask_uniform);
+    out[n++] = (Field)FLAG("aligned_alike", mem->aligned_alike);
+    out[n++] = (Field)FLAG("mask_falls", mem->mask_falls);
+    return n;
+}
 
 /// The fields of this kind of attribute, then those that every operation may have.
 static uint32_t attr_fields(IrDraft *d, Field *out)
@@ -391,17 +408,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
     switch (ir_op_info[d->code].attr) {
     case ATTR_AXIS: out[n++] = (Field)INT("axis", a->axis, TYPE_MAX_RANK); break;
     case ATTR_PERM: out[n++] = (Field){ "perm", FIELD_PERM, a->perm, 0, NULL, 0 }; break;
-    case ATTR_MEM:
-        out[n++] = (Field)ENUM("cache", a->mem.cache, ir_text_cache);
-        out[n++] = (Field)ENUM("evict", a->mem.evict, ir_text_evict);
-        out[n++] = (Field)FLAG("volatile", a->mem.is_volatile);
-        out[n++] = (Field)INT("vec", a->mem.vec, 128);
-        out[n++] = (Field)FLAG("contiguous", a->mem.contiguous);
-        out[n++] = (Field)FLAG("aligned", a->mem.aligned);
-        out[n++] = (Field)FLAG("mask_uniform", a->mem.mask_uniform);
-        out[n++] = (Field)FLAG("aligned_alike", a->mem.aligned_alike);
-        out[n++] = (Field)FLAG("mask_falls", a->mem.mask_falls);
-        break;
+    case ATTR_MEM: n = mem_fields(&a->mem, out); break;
     case ATTR_REDUCE:
         out[n++] = (Field)ENUM("kind", a->reduce.kind, ir_text_reduce);
         out[n++] = (Field)INT("axis", a->reduce.axis, TYPE_MAX_RANK);
@@ -422,7 +429,15 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)INT("mma", a->dot.mma, 128);
         out[n++] = (Field)FLAG("wgmma", a->dot.wgmma);
         break;
+    case ATTR_LOOP: out[n++] = (Field)INT("num_stages", a->num_stages, UINT8_MAX); break;
     case ATTR_RING: out[n++] = (Field)INT("ring", d->ring, UINT16_MAX); break;
+    case ATTR_COPY:
+        n = mem_fields(&a->copy.mem, out);
+        out[n++] = (Field)INT("ring", a->copy.ring, UINT16_MAX);
+        out[n++] = (Field)FLAG("ordered", a->copy.ordered);
+        out[n++] = (Field)FLAG("tf32", a->copy.tf32);
+        break;
+    case ATTR_GROUPS: out[n++] = (Field)INT("groups", a->groups, UINT8_MAX); break;
     case ATTR_NONE:
     case ATTR_CONST:
     case ATTR_RANGE: break;

@@ -426,6 +426,31 @@ static bool check_tile(IrVerifier *v, const IrOp *op)
     return op->results[0]->type == v->fn->rings[op->attr.ring].block || bad_result(v, op);
 }
 
+/// TILE_PUT and ASYNC_COPY: the ring, and the stage of it in operand `slot`.
+static bool check_ring_slot(IrVerifier *v, const IrOp *op, uint32_t slot)
+{
+    if (op->attr.copy.ring >= v->fn->ring_count)
+        return ir_verify_fault(v, op, "there is no ring %u", op->attr.copy.ring);
+    return op->args[slot]->type == type_scalar(v->fn->types, SCALAR_I32) ||
+           bad_operand(v, op, slot);
+}
+
+static bool check_tile_put(IrVerifier *v, const IrOp *op)
+{
+    return check_ring_slot(v, op, 0) &&
+           (op->args[1]->type == v->fn->rings[op->attr.copy.ring].block || bad_operand(v, op, 1));
+}
+
+static bool check_async_copy(IrVerifier *v, const IrOp *op)
+{
+    const Type *p = op->args[0]->type;
+    if (!check_ring_slot(v, op, 1))
+        return false;
+    if (!type_is_ptr(p) || pointee_type(v, p) != v->fn->rings[op->attr.copy.ring].block)
+        return bad_operand(v, op, 0);
+    return check_mask(v, op, 2) && check_mem(v, op);
+}
+
 /// A tile may be read before there are layouts.
 static bool check_convert(IrVerifier *v, const IrOp *op)
 {
@@ -467,6 +492,8 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_ASSERT] = check_assert,
     [IR_CONVERT] = check_convert,
     [IR_TILE] = check_tile,
+    [IR_TILE_PUT] = check_tile_put,
+    [IR_ASYNC_COPY] = check_async_copy,
 };
 
 /// Elementwise and memory operations move nothing between threads.
@@ -476,7 +503,8 @@ static bool check_layouts(IrVerifier *v, const IrOp *op)
     if (cls != OPCLASS_ELEMENTWISE && cls != OPCLASS_MEMORY && cls != OPCLASS_ATOMIC)
         return true;
     for (uint32_t i = 1; i < op->argc; i++)
-        if (op->args[i] && op->args[i]->layout != op->args[0]->layout)
+        if (op->args[i] && type_is_block(op->args[i]->type) &&
+            op->args[i]->layout != op->args[0]->layout)
             return ir_verify_fault(v, op, "operand %" PRIu32 " has another layout", i);
     if (op->resultc && op->results[0]->layout != op->args[0]->layout)
         return ir_verify_fault(v, op, "the result has another layout");

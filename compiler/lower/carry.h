@@ -35,6 +35,7 @@ typedef struct Carry {
     IrBlock *block[CARRY_REGIONS], *outer;
     unsigned regions;     ///< 2 with a condition region
     uint32_t fixed_args;  ///< arguments of the body before the carried ones (the index)
+    uint8_t num_stages;   ///< IrAttr.num_stages of the loop
     Span head;
     uint32_t mark;
     VEC(CarriedVar) vars;

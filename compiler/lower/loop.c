@@ -12,6 +12,7 @@ typedef struct ForLoop {
     IrValue *lo, *hi, *step;  // step > 0
     bool down;                // counts from lo downwards
     IrValue *count;           // WHILE form: how many iterations
+    uint8_t num_stages;       // of its pipeline; 0: as the kernel says
     Assigned assigned;
     LoopScope scope;
 } ForLoop;
@@ -173,23 +174,6 @@ static void bound_values(Lower *cx, ForLoop *f)
     f->step = ir_select(b, forward, f->step, ir_const_int(b, t, 1));
 }
 
-// The number of iterations: how often `step` fits between the bounds, rounded up.
-static void count_iterations(Lower *cx, ForLoop *f)
-{
-    IrBuilder *b = &cx->b;
-    const Type *u = type_scalar(cx->program->types, unsigned_kind(f->kind));
-    IrValue *from = f->down ? f->hi : f->lo, *to = f->down ? f->lo : f->hi;
-    IrValue *span = ir_binary(b, IR_SUB, ir_cast(b, to, u), ir_cast(b, from, u));
-    IrValue *none = ir_const_int(b, u, 0);
-    if (ir_is_const(f->step) && f->step->def->attr.konst.i == 1) {
-        f->count = ir_select(b, ir_binary(b, IR_LT, from, to), span, none);
-        return;
-    }
-    IrValue *one = ir_const_int(b, u, 1);
-    IrValue *whole = ir_binary(b, IR_IDIV, ir_binary(b, IR_SUB, span, one), ir_cast(b, f->step, u));
-    f->count = ir_select(b, ir_binary(b, IR_LT, from, to), ir_binary(b, IR_ADD, whole, one), none);
-}
-
 static void bind_variable(Lower *cx, const AstFor *n, Val v)
 {
     if (n->target->kind != AST_NAME) {
@@ -213,6 +197,23 @@ static void end_variable(Lower *cx, const AstFor *n)
     lower_rebind(cx, lower_slot_of(cx, ast_name(n->target)->name), out);
 }
 
+// range(..., num_stages=): a hint, so what is out of its bounds is brought to them.
+static bool find_stages(Lower *cx, ForLoop *f, const BoundArgs *args)
+{
+    enum { AT = 3, MOST = 8 };
+    Int128 n;
+    if (!args->given[AT] || (args->at[AT].kind == VAL_CONST && args->at[AT].c.kind == CONST_NONE))
+        return true;
+    if (!const_int_of(args->at[AT], &n)) {
+        lower_error(cx, DIAG_NOT_CONSTEXPR, args->spans[AT],
+                    "num_stages of a range must be a compile-time integer, got %s",
+                    lower_text(cx, args->at[AT]));
+        return false;
+    }
+    f->num_stages = (uint8_t)(n < 1 ? 1 : n > MOST ? MOST : n);
+    return true;
+}
+
 /* ---- for: the two forms ---- */
 
 static Sym target_name(const AstFor *n)
@@ -227,6 +228,7 @@ static void for_counted(Lower *cx, ForLoop *f, Carry *c, Arm *changes)
     IrValue *lo = f->down ? ir_const_int(b, t, 0) : f->lo;
     IrValue *hi = f->down ? ir_binary(b, IR_SUB, f->lo, f->hi) : f->hi;
     lower_carry_begin(cx, c, 1, 1, f->n->iter->span);
+    c->num_stages = f->num_stages;
     IrValue *index = ir_block_arg(b->fn, c->block[CARRY_BODY], t, NULL);
     carry_all(c, &f->assigned, &f->scope, target_name(f->n));
     lower_carry_enter(c, CARRY_BODY);
@@ -244,6 +246,7 @@ static void for_stoppable(Lower *cx, ForLoop *f, Carry *c, Arm *changes)
     const Type *t = type_scalar(cx->program->types, f->kind);
     const Type *u = type_scalar(cx->program->types, unsigned_kind(f->kind));
     lower_carry_begin(cx, c, 2, 0, f->n->iter->span);
+    c->num_stages = f->num_stages;
     uint32_t k = lower_carry_value(c, ir_const_int(b, u, 0), NULL);
     carry_all(c, &f->assigned, &f->scope, target_name(f->n));
 
@@ -270,7 +273,7 @@ static void for_range(Lower *cx, ForLoop *f)
     bound_values(cx, f);
     bool stoppable = f->assigned.breaks || f->assigned.returns;
     if (stoppable)
-        count_iterations(cx, f);
+        f->count = ir_trip_count(&cx->b, f->down ? f->hi : f->lo, f->down ? f->lo : f->hi, f->step);
     push_scope(cx, &f->scope, f->n->iter->span);
     Carry c;
     Arm changes = { 0 };
@@ -367,6 +370,10 @@ void lower_for(Lower *cx, const AstFor *n)
     }
     if (b->id == BUILTIN_STATIC_RANGE || cx->frame->is_constant) {
         for_unrolled(cx, &f);
+        return;
+    }
+    if (!find_stages(cx, &f, &bound)) {
+        lower_poison(cx, &n->base);
         return;
     }
     lower_assigned(cx, n->body, &f.assigned);

@@ -51,6 +51,9 @@ static bool same_attr(const IrOp *x, const IrOp *y)
     case ATTR_DOT:
         return a->dot.precision == b->dot.precision && a->dot.mma == b->dot.mma &&
                a->dot.wgmma == b->dot.wgmma;
+    case ATTR_LOOP:
+    case ATTR_COPY:
+    case ATTR_GROUPS:
     case ATTR_ATOMIC:
     case ATTR_TEXT:
     case ATTR_BARRIER:

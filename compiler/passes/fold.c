@@ -66,7 +66,8 @@ static IrValue *simplify(Fold *f, IrOp *op)
     case OPCLASS_SCAN:
     case OPCLASS_DOT:
     case OPCLASS_CONTROL:
-    case OPCLASS_LAYOUT: return NULL;
+    case OPCLASS_LAYOUT:
+    case OPCLASS_TILE: return NULL;
     }
     return NULL;
 }

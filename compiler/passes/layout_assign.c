@@ -109,6 +109,10 @@ static const Layout *operand_layout(Rewrite *rw, const IrOp *op)
             return layout_of_access(rw->as, op);
         break;
     case OPCLASS_REDUCE: return layout_of_reduced(rw->as, op);
+    case OPCLASS_TILE: {  // TILE_PUT
+        const Layout *l = rw->as->fixed[op->args[1]->id];
+        return l != NULL ? l : layout_default(rw->as, op->args[1]->type);
+    }
     case OPCLASS_DEBUG: {
         const Layout *l = rw->as->fixed[op->args[0]->id];
         return l != NULL ? l : layout_default(rw->as, op->args[0]->type);

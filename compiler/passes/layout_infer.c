@@ -47,6 +47,7 @@ static bool is_flexible(const Assign *as, const IrOp *op)
     case OPCLASS_DOT:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
+    case OPCLASS_TILE:
     case OPCLASS_DEBUG: return false;
     }
     for (uint32_t i = 0; i < op->argc; i++) {
@@ -114,6 +115,8 @@ static const Layout *layout_of_sum(Assign *as, const IrOp *op)
 const Layout *layout_of_access(Assign *as, const IrOp *op)
 {
     const Layout *anchor = layout_anchor(as, op);
+    if (op->code == IR_ASYNC_COPY)
+        return anchor;
     const Layout *pointer = decided(as, op->args[0]);
     if (pointer != NULL && (op->code == IR_LOAD || axis_info_from_memory(as->axes, op->args[0])))
         return pointer;
@@ -232,6 +235,7 @@ static const Layout *forward_layout(Assign *as, const IrOp *op)
     case OPCLASS_SCAN:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
+    case OPCLASS_TILE:
     case OPCLASS_DEBUG: break;
     }
     return NULL;
@@ -312,6 +316,7 @@ static const Layout *working_layout(Assign *as, const IrOp *op)
     case OPCLASS_SCAN:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
+    case OPCLASS_TILE:
     case OPCLASS_DEBUG: break;
     }
     return NULL;

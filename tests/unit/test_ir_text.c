@@ -10,6 +10,15 @@ static const RoundTrip round_trips[] = {
     { "parameter_facts",
       "func @f(%x.0: *const fp32 {index=2, divisor=16}, %n.1: i32 {range=[-3, 100]}, %y.2: *fp16 "
       "{const}) num_warps=8 num_stages=3 smem=1024 index64 {\n    return\n}\n" },
+    { "copies_and_stages",
+      "func @f(%s.0: i32, %p.1: (8, 16) *fp16, %m.2: (8, 16) i1, %v.3: (8, 16) fp16) num_warps=4 "
+      "num_stages=3 ring[(8, 16) fp16 stages=2 fast=1] {\n"
+      "    async_copy %p.1, %s.0, mask=%m.2 {ring=0, ordered, cache=cg, vec=8}\n"
+      "    async_copy %p.1, %s.0 {ring=0}\n    async_commit\n    async_wait {groups=2}\n"
+      "    tile_put %s.0, %v.3 {ring=0, tf32}\n"
+      "    for %s.0, %s.0, %s.0 {num_stages=4} (%4: i32) {\n        yield\n    }\n"
+      "    %5 = while %s.0 {num_stages=2} : i32 (%6: i32) {\n        %7 = const true : i1\n"
+      "        yield %7\n    } do (%8: i32) {\n        yield %8\n    }\n    return\n}\n" },
     { "rings",
       "func @f(%s.0: i32) num_warps=4 num_stages=3 ring[(64, 32) fp16 stages=3 fast=1] "
       "ring[(32, 8) fp32 stages=2 fast=0 smem=12288 bytes=1024] reserved=14336 smem=20000 {\n"

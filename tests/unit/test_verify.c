@@ -127,43 +127,64 @@ static void a_constant_fits_its_type(void **state)
     ir_case_free(&c);
 }
 
+static const struct {
+    const char *ring, *body, *want;
+} ring_cases[] = {
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%t = tile %s {ring=0} : (8, 16) fp16\n%u = trans %t {perm=[1, 0]} : (16, 8) fp16\n"
+      "%c = const 0.0 : (8, 8) fp32\n%d = dot %t, %u, %c {precision=ieee} : (8, 8) fp32\n"
+      "%v = convert %t : (8, 16) fp16\n%w = neg %v : (8, 16) fp16\n",
+      "" },
+    { "(16) fp16 stages=2 fast=0", "", "func: a ring of tiles of type '(16) fp16'" },
+    { "(8, 16) fp16 stages=0 fast=1", "", "func: a ring of 0 stages, fast along axis 1" },
+    { "(8, 16) fp16 stages=1 fast=2", "", "func: a ring of 1 stages, fast along axis 2" },
+    { "(1, 8, 16) fp16 stages=1 fast=0", "", "func: a ring of 1 stages, fast along axis 0" },
+    { "(8, 16) fp16 stages=1 fast=0", "%t = tile %s {ring=1} : (8, 16) fp16\n",
+      "tile: there is no ring 1" },
+    { "(8, 16) fp16 stages=1 fast=0", "%t = tile %s {ring=0} : (16, 8) fp16\n",
+      "tile: the result has type '(16, 8) fp16'" },
+    { "(8, 16) fp16 stages=1 fast=0", "%t = tile %l {ring=0} : (8, 16) fp16\n",
+      "tile: operand 0 has type 'int64'" },
+    { "(8, 16) fp16 stages=1 fast=0",
+      "%t = tile %s {ring=0} : (8, 16) fp16\n%u = neg %t : (8, 16) fp16\n",
+      "neg: operand 0 is a tile in shared memory" },
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%v = const 1.0 : (8, 16) fp16\ntile_put %s, %v {ring=0}\n%p = const 64 : (8, 16) *fp16\n"
+      "async_copy %p, %s {ring=0}\nasync_commit\nasync_wait {groups=1}\n",
+      "" },
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%v = const 1.0 : (8, 16) fp16\ntile_put %s, %v {ring=1}\n",
+      "tile_put: there is no ring 1" },
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%v = const 1.0 : (16, 8) fp16\ntile_put %s, %v {ring=0}\n",
+      "tile_put: operand 1 has type '(16, 8) fp16'" },
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%v = const 1.0 : (8, 16) fp16\ntile_put %l, %v {ring=0}\n",
+      "tile_put: operand 0 has type 'int64'" },
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%p = const 64 : (8, 16) *fp32\nasync_copy %p, %s {ring=0}\n",
+      "async_copy: operand 0 has type '(8, 16) *fp32'" },
+    { "(8, 16) fp16 stages=2 fast=1",
+      "%p = const 64 : (8, 16) *fp16\n%m = const true : (16, 8) i1\n"
+      "async_copy %p, %s, mask=%m {ring=0}\n",
+      "async_copy: operand 2 has type '(16, 8) int1'" },
+};
+
 static void rings_and_tiles(void **state)
 {
     (void)state;
-    static const struct {
-        const char *ring, *body, *want;
-    } rings[] = {
-        { "(8, 16) fp16 stages=2 fast=1",
-          "%t = tile %s {ring=0} : (8, 16) fp16\n%u = trans %t {perm=[1, 0]} : (16, 8) fp16\n"
-          "%c = const 0.0 : (8, 8) fp32\n%d = dot %t, %u, %c {precision=ieee} : (8, 8) fp32\n"
-          "%v = convert %t : (8, 16) fp16\n%w = neg %v : (8, 16) fp16\n",
-          "" },
-        { "(16) fp16 stages=2 fast=0", "", "func: a ring of tiles of type '(16) fp16'" },
-        { "(8, 16) fp16 stages=0 fast=1", "", "func: a ring of 0 stages, fast along axis 1" },
-        { "(8, 16) fp16 stages=1 fast=2", "", "func: a ring of 1 stages, fast along axis 2" },
-        { "(1, 8, 16) fp16 stages=1 fast=0", "", "func: a ring of 1 stages, fast along axis 0" },
-        { "(8, 16) fp16 stages=1 fast=0", "%t = tile %s {ring=1} : (8, 16) fp16\n",
-          "tile: there is no ring 1" },
-        { "(8, 16) fp16 stages=1 fast=0", "%t = tile %s {ring=0} : (16, 8) fp16\n",
-          "tile: the result has type '(16, 8) fp16'" },
-        { "(8, 16) fp16 stages=1 fast=0", "%t = tile %l {ring=0} : (8, 16) fp16\n",
-          "tile: operand 0 has type 'int64'" },
-        { "(8, 16) fp16 stages=1 fast=0",
-          "%t = tile %s {ring=0} : (8, 16) fp16\n%u = neg %t : (8, 16) fp16\n",
-          "neg: operand 0 is a tile in shared memory" },
-    };
-    for (size_t i = 0; i < sizeof rings / sizeof *rings; i++) {
+    for (size_t i = 0; i < sizeof ring_cases / sizeof *ring_cases; i++) {
         IrCase c;
         ir_case_init(&c);
         IrFunc *fn =
             ir_case_read(&c, arena_printf(&c.arena, "func @f(%%s: i32, %%l: i64) ring[%s] {\n%sreturn\n}\n",
-                                          rings[i].ring, rings[i].body));
+                                          ring_cases[i].ring, ring_cases[i].body));
         if (!fn)
             fail_msg("%s", ir_case_diags(&c));
-        assert_int_equal(ir_verify(fn, &c.diags), *rings[i].want == 0);
+        assert_int_equal(ir_verify(fn, &c.diags), *ring_cases[i].want == 0);
         assert_string_equal(c.diags.list.len ? c.diags.list.at[0]->text : "",
-                            *rings[i].want ? arena_printf(&c.arena, "malformed IR in 'f': %s",
-                                                          rings[i].want)
+                            *ring_cases[i].want ? arena_printf(&c.arena, "malformed IR in 'f': %s",
+                                                          ring_cases[i].want)
                                            : "");
         ir_case_free(&c);
     }

@@ -64,6 +64,7 @@ static bool add_operation(IrOp *op, void *cx)
     case OPCLASS_REDUCE: sum->plain += 2 * copies(op->args[0]) + 16; break;
     case OPCLASS_CREATE: sum->plain += copies(op->results[0]); break;
     case OPCLASS_DOT: sum->plain += 4 * copies(op->results[0]); break;  // steps of the inner axis
+    case OPCLASS_TILE: sum->plain += op->argc > 0 ? copies(op->args[1]) : 1; break;
     case OPCLASS_CONST:
     case OPCLASS_SHAPE:
     case OPCLASS_CONTROL:
