@@ -288,6 +288,7 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .target = job_smallest_target(job, text),
                        .features = job_features(job, text),
                        .dots = job->opt->dots,
+                       .copies = job->opt->copies,
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };

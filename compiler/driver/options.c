@@ -198,6 +198,16 @@ static bool opt_DOT(OptCx *cx, void *field, const char *value)
     return true;
 }
 
+static bool opt_COPY(OptCx *cx, void *field, const char *value)
+{
+    static const char *const names[] = { "sync", "cp_async", "tma", NULL };
+    int at;
+    if (!opt_choice(cx, value, names, &at, "expected sync, cp_async or tma"))
+        return false;
+    *(CopyChoice *)field = at == 0 ? COPY_SYNC : at == 1 ? COPY_CP_ASYNC : COPY_TMA;
+    return true;
+}
+
 static bool opt_COLOR(OptCx *cx, void *field, const char *value)
 {
     static const char *const names[] = { "auto", "always", "never", NULL };

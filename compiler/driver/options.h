@@ -60,6 +60,7 @@ typedef struct Options {
     bool debug;
     int opt_level;
     DotChoice dots;
+    CopyChoice copies;
     const char *save_temps;  ///< NULL: no; "": beside the output
     bool verbose, dry_run, verify_each;
     TimeReport time_report;

@@ -105,7 +105,7 @@ static bool last_is_highest(const Layout *l)
 static bool fill(IrOp *op, void *cx)
 {
     const AxisInfo *axes = cx;
-    if (op->code != IR_LOAD && op->code != IR_STORE)
+    if (op->code != IR_LOAD && op->code != IR_STORE && op->code != IR_ASYNC_COPY)
         return true;
     const IrValue *pointer = op->args[0], *mask = op->args[op->code == IR_LOAD ? 1 : 2];
     IrMem *mem = &op->attr.mem;
@@ -119,6 +119,11 @@ static bool fill(IrOp *op, void *cx)
     int64_t vec = INT64_C(1) << slot_run(pointer->layout, pointer->type, &axis);
     const AxisDim *dim = &axis_info_of(axes, pointer)->dim[axis];
     vec = least(vec, MAX_ACCESS_BYTES / bytes);
+    if (op->code == IR_ASYNC_COPY) {  // nothing is checked at run time
+        mem->vec =
+            (uint8_t)least(vec, axis_info_piece(axes, pointer, mask, axis, MAX_ACCESS_BYTES));
+        return true;
+    }
     if (dim->likely > 1 || dim->constancy > 1 || axis_info_from_memory(axes, pointer))
         vec = least(vec, dim->likely);
     mem->vec = (uint8_t)vec;

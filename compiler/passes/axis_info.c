@@ -222,6 +222,18 @@ int64_t axis_info_divisor(const AxisInfo *info, const IrValue *v, unsigned axis,
     return axis_divisor(axis_info_of(info, v), v->type, axis, count);
 }
 
+int64_t axis_info_piece(const AxisInfo *info, const IrValue *pointer, const IrValue *mask,
+                        unsigned axis, int64_t most)
+{
+    const int64_t bytes = axis_unit(pointer->type);
+    int64_t run = axis_min(axis_info_contiguity(info, pointer, axis), most / bytes);
+    if (mask != NULL)
+        run = axis_min(run, axis_info_of(info, mask)->dim[axis].constancy);
+    while (run > 1 && axis_info_divisor(info, pointer, axis, run) % (run * bytes) != 0)
+        run /= 2;
+    return run;
+}
+
 bool axis_info_constant(const AxisInfo *info, const IrValue *v, int64_t *out)
 {
     return axis_is_constant(axis_info_of(info, v), out);

@@ -45,6 +45,12 @@ static inline bool axis_info_from_memory(const AxisInfo *info, const IrValue *v)
 /// (pointers: bytes). With count 1: of every element.
 int64_t axis_info_divisor(const AxisInfo *info, const IrValue *v, unsigned axis, int64_t count);
 
+/// How many pointers along an axis, at most `most` bytes together, are proved to form pieces of
+/// memory everywhere: in each aligned group of so many, element j lies j behind the first, which is
+/// a multiple of the piece's size, and `mask` (NULL: none) is one value.
+int64_t axis_info_piece(const AxisInfo *info, const IrValue *pointer, const IrValue *mask,
+                        unsigned axis, int64_t most);
+
 /// True when every element is the same known integer.
 bool axis_info_constant(const AxisInfo *info, const IrValue *v, int64_t *out);
 

@@ -6,9 +6,12 @@
 /// uses the other half. An atomic or a load with scratch touches global memory before that barrier.
 /// A scalar store or atomic is done by thread 0, a block's elements by their owners; loads are done
 /// by every thread that holds the element, replicas included, but those with scratch by owners.
-/// Everything else is ordered here:
+/// A DOT or CONVERT that takes a TILE reads its ring. ASYNC_WAIT is a barrier as well. An
+/// ASYNC_COPY reads global memory when it is issued and is done when somebody waits for it: whoever
+/// made it lets no store come between. Everything else is ordered here:
 ///
-///     shared    scratch is written only when nobody can still be reading what overlaps it
+///     shared    scratch is written only when nobody can still be reading what overlaps it; a ring
+///               that is not `ordered` likewise
 ///     global    accesses of one program through one pointer parameter take effect in program
 ///               order; pairs of one thread are in order anyway, disjoint ones need none
 ///
@@ -20,12 +23,19 @@
 #include "passes/alias.h"
 #include "passes/pass.h"
 
+typedef enum {
+    ACCESS_GLOBAL,
+    ACCESS_SCRATCH,  ///< the reading of op's scratch
+    ACCESS_TILE      ///< the reading of a ring
+} AccessKind;
+
 /// Something done since the last barrier.
 typedef struct Access {
+    AccessKind kind;
     const IrOp *op;
     const IrOp *loop;  ///< not NULL: in an earlier iteration of it
-    int root;          ///< global: ir_pointer_root
-    bool scratch;      ///< the reading of op's scratch
+    int root;          ///< GLOBAL: ir_pointer_root
+    uint16_t ring;     ///< TILE
 } Access;
 
 typedef VEC(Access) AccessVec;
@@ -63,13 +73,46 @@ static bool acquires(const Barriers *b, const IrOp *op)
            (op->attr.atomic.order == ORDER_ACQUIRE || op->attr.atomic.order == ORDER_ACQ_REL);
 }
 
+static bool is_load(const IrOp *op)
+{
+    return op->code == IR_LOAD || op->code == IR_ASYNC_COPY;
+}
+
+/// Bytes of shared memory, from `begin` on and below `end`.
+typedef struct Bytes {
+    int64_t begin, end;
+} Bytes;
+
+static Bytes scratch_of(const IrOp *op)
+{
+    return (Bytes){ op->smem, op->smem + (int64_t)op->smem_bytes };
+}
+
+static Bytes bytes_of_ring(const Barriers *b, uint16_t index)
+{
+    const IrRing *ring = &b->fn->rings[index];
+    return (Bytes){ ring->smem, ring->smem + (int64_t)ring->stages * ring->bytes };
+}
+
+/// What an operation writes while others may be reading; nothing: empty.
+static Bytes writes(const Barriers *b, const IrOp *op)
+{
+    const bool fills = op->code == IR_TILE_PUT || op->code == IR_ASYNC_COPY;
+    if (fills && !op->attr.copy.ordered)
+        return bytes_of_ring(b, op->attr.copy.ring);
+    return scratch_of(op);
+}
+
 /// Pending reads of an operation's scratch are of its last execution, so turns keep it clear of
 /// itself.
-static bool overlaps(const IrOp *a, const IrOp *b)
+static bool conflicts_in_shared(const Barriers *b, const Access *before, const IrOp *now)
 {
-    if (a == b && a->smem_turn > 0)
+    if (before->op == now && now->smem_turn > 0 && before->kind == ACCESS_SCRATCH)
         return false;
-    return a->smem < b->smem + (int64_t)b->smem_bytes && b->smem < a->smem + (int64_t)a->smem_bytes;
+    const Bytes written = writes(b, now);
+    const Bytes read =
+        before->kind == ACCESS_TILE ? bytes_of_ring(b, before->ring) : scratch_of(before->op);
+    return read.begin < written.end && written.begin < read.end;
 }
 
 /* ---- global order ---- */
@@ -84,7 +127,7 @@ static bool commute(const IrOp *a, const IrOp *b)
 
 static bool loads_copies(const IrOp *op)
 {
-    return op->code == IR_LOAD && op->smem_bytes == 0;
+    return is_load(op) && op->smem_bytes == 0;
 }
 
 /// For accesses with the same addresses element by element: whether one thread does both.
@@ -101,18 +144,18 @@ static bool same_thread(const IrOp *a, const IrOp *b)
 
 static bool reads_constant(const Barriers *b, const Access *access)
 {
-    return access->op->code == IR_LOAD && access->root >= 0 && !b->written[access->root];
+    return is_load(access->op) && access->root >= 0 && !b->written[access->root];
 }
 
 static bool conflicts_in_global(const Barriers *b, const Access *before, const Access *now)
 {
     const IrOp *x = before->op, *y = now->op;
-    if ((x->code == IR_LOAD && y->code == IR_LOAD) || reads_constant(b, before) ||
-        reads_constant(b, now) || commute(x, y))
+    if ((is_load(x) && is_load(y)) || reads_constant(b, before) || reads_constant(b, now) ||
+        commute(x, y))
         return false;
     // Other programs may look at anything after a scalar release (a lock), or at stores after one
     // of a block's elements; likewise what stands behind an acquire.
-    if (releases(y) && (y->args[0]->layout == NULL || x->code != IR_LOAD))
+    if (releases(y) && (y->args[0]->layout == NULL || !is_load(x)))
         return true;
     if (acquires(b, x))
         return true;
@@ -126,8 +169,9 @@ static bool conflicts(const Barriers *b, const AccessVec *pending, const Access 
 {
     for (uint32_t i = 0; i < pending->len; i++) {
         const Access *before = &pending->at[i];
-        if (before->scratch ? now->op->smem_bytes > 0 && overlaps(before->op, now->op)
-                            : touches_global(now->op) && conflicts_in_global(b, before, now))
+        if (before->kind != ACCESS_GLOBAL
+                ? conflicts_in_shared(b, before, now->op)
+                : touches_global(now->op) && conflicts_in_global(b, before, now))
             return true;
     }
     return false;
@@ -139,7 +183,8 @@ static void add(const Barriers *b, AccessVec *pending, Access access)
 {
     for (uint32_t i = 0; i < pending->len; i++) {
         const Access *p = &pending->at[i];
-        if (p->op == access.op && p->loop == access.loop && p->scratch == access.scratch)
+        if (p->op == access.op && p->loop == access.loop && p->kind == access.kind &&
+            p->ring == access.ring)
             return;
     }
     VEC_PUSH(b->arena, pending, access);
@@ -177,12 +222,17 @@ static Access access_of(const Barriers *b, const IrOp *op)
                      .root = touches_global(op) ? ir_pointer_root(b->fn, op->args[0]) : -1 };
 }
 
+static bool is_barrier(const IrOp *op)
+{
+    return op->code == IR_BARRIER || op->code == IR_ASYNC_WAIT;
+}
+
 /// Whether an operation in `block` conflicts with `pending` before any barrier orders them. On
 /// return `pending` holds what no path through the block has ordered.
 static bool meets(const Barriers *b, const IrBlock *block, AccessVec *pending)
 {
     for (const IrOp *op = block->first; op != NULL && pending->len > 0; op = op->next) {
-        if (op->code == IR_BARRIER) {
+        if (is_barrier(op)) {
             pending->len = 0;
             continue;
         }
@@ -248,23 +298,42 @@ static void walk_if(const Barriers *b, IrOp *op, AccessVec *pending)
     *pending = out;
 }
 
+static void add_tile_reads(const Barriers *b, const IrOp *op, AccessVec *pending)
+{
+    const uint32_t count = op->code == IR_DOT ? 2 : op->code == IR_CONVERT ? 1 : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const IrOp *tile = ir_tile_of(op->args[i]);
+        if (tile != NULL)
+            add(b, pending,
+                (Access){ .kind = ACCESS_TILE, .op = op, .root = -1, .ring = tile->attr.ring });
+    }
+}
+
+static void walk_op(const Barriers *b, IrOp *op, AccessVec *pending)
+{
+    Access now = access_of(b, op);
+    if (conflicts(b, pending, &now))
+        insert_barrier(b, op, pending);
+    if (op->smem_bytes > 0) {
+        now.kind = ACCESS_SCRATCH;
+        pending->len = 0;  // the barrier inside it
+    }
+    if (op->smem_bytes > 0 || touches_global(op))
+        add(b, pending, now);
+    add_tile_reads(b, op, pending);
+}
+
 static void walk(const Barriers *b, IrBlock *block, AccessVec *pending)
 {
     for (IrOp *op = block->first; op != NULL; op = op->next) {
-        if (op->code == IR_BARRIER) {
+        if (is_barrier(op)) {
             pending->len = 0;
         } else if (op->code == IR_IF) {
             walk_if(b, op, pending);
         } else if (op->regionc > 0) {
             walk_loop(b, op, pending);
-        } else if (touches_global(op) || op->smem_bytes > 0) {
-            Access now = access_of(b, op);
-            if (conflicts(b, pending, &now))
-                insert_barrier(b, op, pending);
-            now.scratch = op->smem_bytes > 0;
-            if (now.scratch)
-                pending->len = 0;  // the barrier inside it
-            add(b, pending, now);
+        } else {
+            walk_op(b, op, pending);
         }
     }
 }
@@ -272,7 +341,7 @@ static void walk(const Barriers *b, IrBlock *block, AccessVec *pending)
 static bool note_written(IrOp *op, void *cx)
 {
     const Barriers *b = cx;
-    if (!touches_global(op) || op->code == IR_LOAD)
+    if (!touches_global(op) || is_load(op))
         return true;
     const int root = ir_pointer_root(b->fn, op->args[0]);
     for (uint32_t i = 0; i < b->fn->body->argc; i++)

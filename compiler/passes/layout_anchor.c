@@ -98,6 +98,13 @@ const Layout *layout_anchor(Assign *as, const IrOp *op)
 {
     uint8_t order[TYPE_MAX_RANK];
     axis_order(as, op->args[0], order);
+    if (op->code == IR_ASYNC_COPY) {
+        // Each thread moves whole pieces, even if others then move nothing.
+        const int64_t piece =
+            axis_info_piece(as->axes, op->args[0], op->args[2], order[0], MAX_ACCESS_BYTES);
+        return layout_group_cyclic(as->layouts, op->args[0]->type, order, (unsigned)piece,
+                                   as->warp_bits);
+    }
     if (op->code == IR_LOAD || op->code == IR_STORE)
         return grouped(as, op->args[0]->type, order);
     // Atomics move single elements: neighbours belong to neighbouring lanes.

@@ -11,6 +11,9 @@ typedef enum { PASS_TILE, PASS_LAYOUT, PASS_MEMORY, PASS_LEVEL_COUNT } PassLevel
 /// The best way to compute matrix products that may be taken; where it cannot be, the next best is.
 typedef enum { DOT_BEST, DOT_FMA, DOT_MMA, DOT_WGMMA } DotChoice;
 
+/// The best way to bring tiles to shared memory that may be taken; where it cannot be, the next best is.
+typedef enum { COPY_BEST, COPY_SYNC, COPY_CP_ASYNC, COPY_TMA } CopyChoice;
+
 struct LayoutTable;
 struct Target;
 
@@ -21,6 +24,7 @@ typedef struct PassCtx {
     const struct Target *target;  ///< NULL: only TILE passes run
     uint32_t features;  ///< TARGET_... bits of every chip that the function is compiled for
     DotChoice dots;
+    CopyChoice copies;
     bool verify_each;   ///< ir_verify after every pass
     /// Called after every pass when not NULL. `ordinal` is 1 for the first row of that name.
     void (*dump_after)(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Matrix products: which instructions the chips get; what NVRTC makes of them, where it is.
+# Matrix products: which instructions the chips get, how tiles come to shared memory; what NVRTC makes of them, where it is.
 . "$(dirname -- "$0")/common.sh"
 
 rows <<'TABLE'
@@ -8,6 +8,9 @@ best for sm_75      | 0 | --arch=sm_75 -S -o - dots.newt       | out nt_mma_m16n
 what all chips have | 0 | --arch=sm_90a,sm_75 -S -o - dots.newt | out nt_mma_m16n8k8_f32_f16_f16
 plain               | 0 | --arch=sm_80 --dot=fma -S -o - dots.newt | out nt_mad
 as by default       | 0 | --arch=sm_80 --dot=mma -S -o - dots.newt | out nt_mma_m16n8k16_f32_f16_f16
+copies beside it     | 0 | --arch=sm_80 -S -o - copies.newt     | out nt_copy_async<16> ; out nt_copy_wait<1>
+copies by registers  | 0 | --arch=sm_80 --copy=sync -S -o - copies.newt | out nt_put<
+no such copies       | 2 | --copy=dma dots.newt                 | err 'dma' does not fit option '--copy': expected sync, cp_async or tma
 neither             | 2 | --dot=wmma dots.newt                 | err 'wmma' does not fit option '--dot': expected fma, mma or wgmma
 TABLE
 

@@ -7,7 +7,8 @@
 #define NEWT_TESTS_UNIT_IR_EVAL_H
 #include "ir/ir.h"
 
-typedef struct IrEval {
+typedef struct IrEval IrEval;
+struct IrEval {
     int64_t **value;  ///< by value id: numel elements; the caller fills in the parameters
     Arena *arena;
     int64_t program_id;
@@ -15,8 +16,10 @@ typedef struct IrEval {
     void (*check)(void *cx, const IrValue *v, const int64_t *elements);
     /// Called for every store; NULL when the program has none.
     void (*store)(void *cx, const IrOp *op, const int64_t *pointers, const int64_t *elements);
+    /// Does operations that touch memory or tiles; false: it is none of its own. NULL: there are none.
+    bool (*other)(IrEval *ev, const IrOp *op);
     void *cx;
-} IrEval;
+};
 
 static inline int64_t ir_eval_wrap(const Type *t, int64_t v)
 {
@@ -150,7 +153,7 @@ static inline void ir_eval_set(IrEval *ev, const IrValue *v, int64_t *elements)
 static inline bool ir_eval_for(IrEval *ev, const IrOp *op)
 {
     const IrBlock *body = op->regions[0];
-    int64_t *carried[8];
+    int64_t **carried = ARENA_NEW_N(ev->arena, int64_t *, op->resultc);
     int64_t lo = *ev->value[op->args[0]->id], hi = *ev->value[op->args[1]->id];
     int64_t step = *ev->value[op->args[2]->id];
     for (uint32_t i = 0; i < op->resultc; i++)
@@ -186,6 +189,8 @@ static inline bool ir_eval_block(IrEval *ev, const IrBlock *b)
 {
     for (const IrOp *op = b->first; op != b->last; op = op->next) {
         bool ok = true;
+        if (ev->other && ev->other(ev, op))
+            continue;
         if (op->code == IR_FOR)
             ok = ir_eval_for(ev, op);
         else if (op->code == IR_IF)

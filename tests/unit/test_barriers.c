@@ -1,7 +1,8 @@
 // test_barriers.c - where barriers are needed, written by hand as a word of the operations.
 //
 // Each case's function is run through barriers; what comes out is reduced to one letter an
-// operation: l load, s store, a atomic, r reduce, c convert, | barrier, ( ) a loop's body, { } an
+// operation: l load, s store, a atomic, r reduce, c convert, p tile_put, y async_copy, w
+// async_wait, | barrier, ( ) a loop's body, { } an
 // arm. Everything else is left out.
 #include "layout_ir_case.h"
 
@@ -41,6 +42,16 @@
 #define REDUCE_TURNS(NAME, OF, SMEM)                                 \
     "%" NAME " = reduce " OF " {kind=sum, axis=0, smem=" SMEM ", smem_bytes=32, smem_turn=16} : fp32\n"
 #define LOOP "%zero = const 0 : i32\n%step = const 512 : i32\n"
+
+// Rings 0 and 1 lie apart.
+#define FN_RINGS(params, body)                                                               \
+    "func @f(" params ") num_warps=4 num_stages=1 "                                          \
+    "ring[(16, 32) fp32 stages=2 fast=1 smem=0 bytes=2048] "                                 \
+    "ring[(16, 32) fp32 stages=2 fast=1 smem=4096 bytes=2048] layouts {\n" body "return\n}\n"
+#define RINGS(body) FN_RINGS("%n: i32, %s: i32, %v: (16, 32) fp32 " L4, body)
+#define READ(RING) \
+    "%t = tile %s {ring=" RING "} : (16, 32) fp32\n%x = convert %t : (16, 32) fp32 " L4 "\n"
+#define PUT(RING, FLAGS) "tile_put %s, %v {ring=" RING FLAGS "}\n"
 
 typedef struct BarrierCase {
     const char *name, *text, *want;
@@ -229,6 +240,21 @@ static const BarrierCase cases[] = {
          "%v = load %p : fp32\n%w = add %v, %v : fp32\nstore %p, %w\n"
          "%u = atomic_rmw %l, %free {kind=xchg, order=acq_rel, scope=gpu} : i32\n"),
       "()(|a)l|s|a" },
+    { "tile_waits_for_its_readers", RINGS(READ("0") PUT("0", "")), "c|p" },
+    { "tile_of_another_ring", RINGS(READ("0") PUT("1", "")), "cp" },
+    { "tile_that_its_maker_keeps_clear", RINGS(READ("0") PUT("0", ", ordered")), "cp" },
+    { "wait_is_a_barrier", RINGS(READ("0") "async_wait {groups=1}\n" PUT("0", "")), "cwp" },
+    { "tiles_of_a_loop_run_twice",
+      RINGS(LOOP "for %zero, %n, %step (%j: i32) {\n" PUT("0", "")
+            "for %zero, %n, %step (%i: i32) {\nbarrier\n" READ("0") PUT("0", ", ordered")
+            "yield\n}\nyield\n}\n"),
+      "(|p(|cp))" },
+    { "copy_reads_what_was_stored",
+      FN_RINGS(PTRS ", %s: i32",
+               ADDRESSES("x", "%p", L4) ADDRESSES("y", "%p", L1) ONES(L4)
+               "store %x, %one\n%m = reshape %y : (16, 32) *fp32 " L1 "\n"
+               "async_copy %m, %s {ring=0, vec=1}\n"),
+      "s|y" },
 };
 
 static void spell(const IrBlock *b, Buf *out)
@@ -242,6 +268,9 @@ static void spell(const IrBlock *b, Buf *out)
         case IR_REDUCE: buf_putc(out, 'r'); break;
         case IR_CONVERT: buf_putc(out, 'c'); break;
         case IR_BARRIER: buf_putc(out, '|'); break;
+        case IR_TILE_PUT: buf_putc(out, 'p'); break;
+        case IR_ASYNC_COPY: buf_putc(out, 'y'); break;
+        case IR_ASYNC_WAIT: buf_putc(out, 'w'); break;
         default: break;
         }
         for (uint32_t r = 0; r < op->regionc; r++) {
