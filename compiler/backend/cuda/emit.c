@@ -39,6 +39,10 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_ASSERT] = cuda_emit_assert,
     [IR_CONVERT] = cuda_emit_convert,
     [IR_TILE] = cuda_emit_tile,
+    [IR_TILE_PUT] = cuda_emit_tile_put,
+    [IR_ASYNC_COPY] = cuda_emit_async_copy,
+    [IR_ASYNC_COMMIT] = cuda_emit_async_commit,
+    [IR_ASYNC_WAIT] = cuda_emit_async_wait,
 };
 
 static EmitFn *const emit_by_class[OPCLASS_DEBUG + 1] = { [OPCLASS_ELEMENTWISE] =

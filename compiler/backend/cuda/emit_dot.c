@@ -34,7 +34,10 @@ EmitIndex cuda_dot_index(Emit *e, const DotFactor *f, const char *var, const uin
 
 EmitIndex cuda_dot_join(Emit *e, EmitIndex a, EmitIndex b)
 {
-    return (EmitIndex){ cuda_join(e, a.text, a.image, b.text, b.image), a.image | b.image };
+    // A sum in brackets of its own: what does not depend on the thread becomes part of the access.
+    const bool is_sum = (a.image & b.image) == 0 && a.image != 0 && b.image != 0;
+    const char *left = is_sum ? cuda_text(e, "(%s)", a.text) : a.text;
+    return (EmitIndex){ cuda_join(e, left, a.image, b.text, b.image), a.image | b.image };
 }
 
 const char *cuda_dot_loop(Emit *e, const char *var, unsigned n, unsigned step)

@@ -156,6 +156,9 @@ const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char 
 /// Hands what the owners of a result have in `name` to all that hold it, through op's scratch.
 bool cuda_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner);
 
+/// Where stage `slot` of a ring begins in shared memory, in bytes.
+const char *cuda_tile_offset(Emit *e, const IrRing *ring, const IrValue *slot);
+
 /* ---- families ---- */
 bool cuda_emit_op(Emit *e, const IrOp *op);
 bool cuda_emit_ops(Emit *e, const IrBlock *b);
@@ -168,7 +171,8 @@ EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id,
 EmitFn cuda_emit_same_slots, cuda_emit_broadcast;
 EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_cas;
 EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot;
-EmitFn cuda_emit_tile, cuda_emit_read_tile;
+EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
+EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
     cuda_emit_assert;
 

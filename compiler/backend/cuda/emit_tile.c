@@ -9,22 +9,29 @@
 
 enum { PIECE_BYTES = 16 };
 
+const char *cuda_tile_offset(Emit *e, const IrRing *ring, const IrValue *slot)
+{
+    const char *at = cuda_text(e, "%" PRIu32, ring->smem);
+    return ring->stages == 1
+               ? at
+               : cuda_text(e, "%s + %s * %" PRIu32, at, cuda_ref(e, slot, "0"), ring->bytes);
+}
+
 bool cuda_emit_tile(Emit *e, const IrOp *op)
 {
     const IrValue *v = op->results[0];
     const IrRing *ring = &e->fn->rings[op->attr.ring];
-    const char *name = cuda_value_name(e, v);
-    const char *at = cuda_text(e, "%" PRIu32, ring->smem);
-    if (ring->stages > 1)
-        at = cuda_text(e, "%s + %s * %" PRIu32, at, cuda_ref(e, op->args[0], "0"), ring->bytes);
-    cuda_line(e, "NT_SHARED(%s, %s, %s);", cuda_ctype(e, v->type), name, at);
+    // Not the value's own name: the emitters of products use short ones for themselves.
+    const char *name = cuda_name(e, v->hint ? cuda_text(e, "%s_tile", v->hint->text) : "tile");
+    cuda_line(e, "NT_SHARED(%s, %s, %s);", cuda_ctype(e, v->type), name,
+              cuda_tile_offset(e, ring, op->args[0]));
     cuda_set_place(e, v, PLACE_SHARED, name);
     return true;
 }
 
 /// Slots in the order in which they are read: first those of one piece. Gives log2 of how many.
-static unsigned order_slots(const Layout *l, const TilePlace *place, unsigned bytes, uint32_t *slots,
-                            uint32_t *places)
+static unsigned order_slots(const Layout *l, const TilePlace *place, unsigned bytes,
+                            uint32_t *slots, uint32_t *places)
 {
     unsigned together = 0, count = 0;
     for (unsigned k = 0; k < l->reg_bits;) {
