@@ -59,6 +59,83 @@ static const NewtModuleDesc module = { NEWT_ABI, 1, 1, 7, "gpu_launch.c", "0", i
 
 static int failures;
 
+// ---- a kernel with a tensor map and a persistent grid ------------------------------------------
+
+typedef struct TileArgs {
+    const float *in;
+    float *out;
+    int64_t rows;
+} TileArgs;
+
+enum { TILE_ROWS = 8, TILE_WIDTH = 32, TILE_STRIDE = 40 };
+
+/// Every block takes the tiles blockIdx, blockIdx + gridDim, ... of 8 rows of 32: through the map
+/// into shared memory, and from there densely to `out`.
+static const char tile_ptx[] =
+    ".version 8.0\n.target sm_90\n.address_size 64\n"
+    ".visible .entry tile(.param .u64 in, .param .u64 out, .param .u64 rows,\n"
+    "  .param .align 64 .b8 map[128], .param .u32 gx, .param .u32 gy, .param .u32 gz)\n"
+    "{ .reg .pred p, q; .reg .b32 t, g, n, tid, bar, sm, r, i, ph, y, z; .reg .b64 o, m, a;\n"
+    "  .reg .f32 v; .shared .align 128 .b8 tile[1024]; .shared .align 8 .b64 full;\n"
+    "  ld.param.u64 o, [out]; mov.b64 m, map; cvta.param.u64 m, m; ld.param.u32 g, [gx];\n"
+    "  mov.u32 tid, %tid.x; mov.u32 t, %ctaid.x; mov.u32 n, %nctaid.x; mov.u32 bar, full;\n"
+    "  mov.u32 sm, tile; mov.u32 ph, 0; mov.u32 z, 0; setp.ne.u32 q, tid, 0; @q bra ready;\n"
+    "  mbarrier.init.shared.b64 [bar], 1; fence.mbarrier_init.release.cluster;\n"
+    "ready: bar.sync 0;\n"
+    "loop: setp.ge.u32 p, t, g; @p bra done; @q bra wait;\n"
+    "  mbarrier.arrive.expect_tx.shared.b64 _, [bar], 1024; shl.b32 y, t, 3;\n"
+    "  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes\n"
+    "    [sm], [m, {z, y}], [bar];\n"
+    "wait: mbarrier.try_wait.parity.shared.b64 p, [bar], ph; @!p bra wait;\n"
+    "  xor.b32 ph, ph, 1; mov.u32 i, tid;\n"
+    "copy: shl.b32 r, i, 2; add.u32 r, r, sm; ld.shared.f32 v, [r]; mad.lo.u32 r, t, 256, i;\n"
+    "  mul.wide.u32 a, r, 4; add.u64 a, a, o; st.global.f32 [a], v; add.u32 i, i, 32;\n"
+    "  setp.lt.u32 p, i, 256; @p bra copy; bar.sync 0; add.u32 t, t, n; bra loop;\n"
+    "done: ret; }\n";
+
+static const NewtParam tile_params[] = {
+    { "in", NEWT_PARAM_POINTER, NEWT_F32, offsetof(TileArgs, in), 8, 1, NEWT_USE_READ },
+    { "out", NEWT_PARAM_POINTER, NEWT_F32, offsetof(TileArgs, out), 8, 0, NEWT_USE_WRITTEN },
+    { "rows", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, rows), 8, 0, 0 },
+};
+static const NewtTensorRecipe tile_recipes[] = {
+    { 0, NEWT_F32, 2, 0, 128, { TILE_WIDTH, TILE_ROWS } },
+};
+
+static NewtStatus tile_shapes(const void *args, NewtTensorShape *shapes)
+{
+    shapes[0] =
+        (NewtTensorShape){ { TILE_WIDTH, ((const TileArgs *)args)->rows }, { 1, TILE_STRIDE } };
+    return NEWT_OK;
+}
+
+static NewtStatus tile_grid(const void *args, int64_t grid[3])
+{
+    grid[0] = (((const TileArgs *)args)->rows + TILE_ROWS - 1) / TILE_ROWS;
+    return NEWT_OK;
+}
+
+static const NewtImage tile_images[] = {
+    { NEWT_IMAGE_PTX, NEWT_SET_COMMON, 90, tile_ptx, sizeof tile_ptx, "0", NULL, 0 },
+};
+static const NewtEntry tile_entries[] = {
+    { .symbol = "tile",
+      .threads = 32,
+      .tensor_count = 1,
+      .tensors = tile_recipes,
+      .tensor_expr = tile_shapes,
+      .blocks_per_sm = 1 },
+};
+static const NewtVariant tile_variants[] = {
+    { "generic", NULL, tile_entries, 0, 1, tile_grid, NULL, 0 },
+};
+static const NewtModuleDesc tile_module;
+static const NewtKernel tile_kernel = {
+    &tile_module, "tile", "gpu_launch.c", tile_params, tile_variants, 3, 1, NULL
+};
+static const NewtModuleDesc tile_module = { NEWT_ABI,       1,   1,           8,
+                                            "gpu_launch.c", "0", tile_images, &tile_kernel };
+
 static void check(const char *what, NewtStatus got, NewtStatus wanted)
 {
     bool is_right = got == wanted;
@@ -140,6 +217,39 @@ static void check_graph(NewtDevice *device, float *const at[3])
     driver.cuCtxPopCurrent(&context);
 }
 
+/// Moves rows through a tensor map; those behind the last one of the last tile read as 0.
+static void check_tiles(NewtDevice *device, float *in, float *out, int64_t rows)
+{
+    const int64_t tiles = (rows + TILE_ROWS - 1) / TILE_ROWS,
+                  count = tiles * TILE_ROWS * TILE_WIDTH;
+    float *host = malloc((size_t)(rows * TILE_STRIDE + count) * sizeof *host);
+    if (!host)
+        exit(1);
+    float *got = host + rows * TILE_STRIDE;
+    for (int64_t i = 0; i < rows * TILE_STRIDE; i++)
+        host[i] = (float)i;
+    const TileArgs args = { in, out, rows };
+    size_t bytes = (size_t)(rows * TILE_STRIDE) * sizeof *host;
+    check("newt_copy in", newt_copy(device, NULL, in, host, bytes), NEWT_OK);
+    check("launch with a tensor map", newt_launch_(&tile_kernel, device, NULL, NULL, &args),
+          NEWT_OK);
+    bytes = (size_t)count * sizeof *host;
+    check("newt_copy out", newt_copy(device, NULL, got, out, bytes), NEWT_OK);
+    check("newt_synchronize", newt_synchronize(device, NULL), NEWT_OK);
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = i / TILE_WIDTH;
+        const float want = row < rows ? (float)(row * TILE_STRIDE + i % TILE_WIDTH) : 0.0F;
+        wrong += got[i] != want;
+    }
+    printf("%-44s %lld of %lld\n", "wrong elements", (long long)wrong, (long long)count);
+    failures += wrong != 0;
+    const TileArgs off = { in + 1, out, rows };
+    check("launch off 16 bytes", newt_launch_(&tile_kernel, device, NULL, NULL, &off),
+          NEWT_BAD_ARGUMENT);
+    free(host);
+}
+
 enum { BATCHES = 200, BATCH = 100 };
 
 /// The least time per call over batches: ours, and the driver's for the same launch.
@@ -202,6 +312,10 @@ int main(void)
     check_add(device, at, N);
     check_add(device, at, 1001);
     check_graph(device, at);
+    if (strcmp(newt_device_arch(device), "sm_90a") == 0) {
+        check_tiles(device, at[0], at[1], 5);
+        check_tiles(device, at[0], at[1], 20003);
+    }
     check("newt_preload_", newt_preload_(&kernel, device), NEWT_OK);
 
     NewtTimer *timer;
