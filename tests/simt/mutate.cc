@@ -1,12 +1,12 @@
 // mutate.cc - changes generated text in one place at a time and sees whether the tests notice.
 //
-//     simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--list]
+//     simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--list]
 //
 // RUN_PROGRAM -k PATTERN loads objects; each one's text is mutated, compiled, and the program run again with
 // the mutant in the object's place. A mutant is killed when that fails: a wrong result or a report.
 // Mutants that compile to the same code are no mutants. The rest survives: those that match a line of FILE, a
 // regular expression for "operator | line" (of a loop or barrier: with the line after it), are known to mean the
-// same. Exit code 1 when fewer than 95 of 100 are killed.
+// same. --only: operators whose name matches. Exit code 1 when fewer than 95 of 100 are killed.
 #include "compile.h"
 
 #include <algorithm>
@@ -43,6 +43,17 @@ static std::string halved(const std::smatch &m, size_t group)
 // Each matches once or more in a line; each match is a mutant.
 static const Operator operators[] = {
     { "barrier removed", R"(__syncthreads\(\);)", [](const std::smatch &) { return ";"; } },
+    { "barrier removed", R"(nt_named_barrier\([^;]*\);)", [](const std::smatch &) { return ";"; } },
+    { "wait removed", R"(nt_(copy_wait|wgmma_wait|tma_store_wait|tma_store_wait_read)<\d+>\(\);)", [](const std::smatch &) { return ";"; } },
+    { "wait too short", R"((nt_(copy|wgmma|tma_store)_wait(_read)?<)(\d+)>)", [](const std::smatch &m) { return m[1].str() + number(m, 4, 1) + ">"; } },
+    { "wait for a phase removed", R"(nt_mbar_wait\([^;]*\);)", [](const std::smatch &) { return ";"; } },
+    { "wait for the other phase", R"((nt_mbar_wait\([^,;]*, )([^;]*)\);)", [](const std::smatch &m) { return m[1].str() + "(" + m[2].str() + ") ^ 1);"; } },
+    { "arrival removed", R"(nt_mbar_arrive\([^;]*\);)", [](const std::smatch &) { return ";"; } },
+    { "fewer bytes expected", R"((nt_mbar_expect\([^;]*, )(\d+)\);)", [](const std::smatch &m) { return m[1].str() + number(m, 2, -16) + ");"; } },
+    { "fence removed", R"(nt_(fence_async|wgmma_fence|mbar_init_fence)\(\);)", [](const std::smatch &) { return ";"; } },
+    { "commit removed", R"(nt_(copy|wgmma|tma_store)_commit\(\);)", [](const std::smatch &) { return ";"; } },
+    { "other swizzle", R"((nt_wgmma_desc\(.*, )([0-3])\))", [](const std::smatch &m) { return m[1].str() + (m[2] == "1" ? "2" : "1") + ")"; } },
+    { "other axis of neighbours", R"((nt_wgmma_m64n\w+<)([01])(, [01])?>)", [](const std::smatch &m) { return m[1].str() + (m[2] == "0" ? "1" : "0") + m[3].str() + ">"; } },
     { "owner forgotten", R"(if \((own_L\d+|tid == 0|\(tid & \d+\) == 0)\))", [](const std::smatch &) { return "if (true)"; } },
     { "first slot forgotten", R"(if \(\(r & \d+\) == 0\))", [](const std::smatch &) { return "if (true)"; } },
     { "one slot fewer", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, -1) + ";"; } },
@@ -207,13 +218,14 @@ static void judge(const Mutant &m, const std::string &command, const std::vector
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fprintf(stderr, "usage: simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--list]\n");
+        fprintf(stderr, "usage: simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--list]\n");
         return 2;
     }
     size_t limit = 100;
     unsigned seed = 1;
     bool list = false;
     std::vector<std::regex> known;
+    std::regex only(".*");
     for (int i = 4; i < argc; i++) {
         const std::string option = argv[i];
         if (option == "--list")
@@ -224,6 +236,8 @@ int main(int argc, char **argv)
             limit = strtoul(argv[++i], nullptr, 10);
         else if (option == "--seed")
             seed = (unsigned)strtoul(argv[++i], nullptr, 10);
+        else if (option == "--only")
+            only = argv[++i];
         else if (option == "--known")
             known = read_known(argv[++i]);
     }
@@ -232,8 +246,10 @@ int main(int argc, char **argv)
     const Used used = used_by(command);
     for (const std::string &object : used.objects)
         mutate(object, used.kernels, mutants);
+    mutants.erase(std::remove_if(mutants.begin(), mutants.end(), [&](const Mutant &m) { return !std::regex_search(m.name, only); }),
+                  mutants.end());
     if (mutants.empty()) {
-        fprintf(stderr, "simt_mutate: '%s' loads no object\n", command.c_str());
+        fprintf(stderr, "simt_mutate: '%s' loads no object, or there is nothing to change\n", command.c_str());
         return 2;
     }
     std::shuffle(mutants.begin(), mutants.end(), std::mt19937(seed));

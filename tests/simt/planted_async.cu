@@ -505,8 +505,10 @@ KERNEL(f16_one_warp_lacks, 128)
 REGISTERS(registers, 40, 232)
 #line 80 "planted.newt"
 REGISTERS(registers_too_many, 40, 240)
+#ifndef __CUDA_ARCH__  // ptxas refuses these
 REGISTERS(registers_odd, 44, 232)
 REGISTERS(registers_down_is_up, 176, 168)
+#endif
 
 KERNEL(registers_of_one_warp, 384)
 {

@@ -345,10 +345,10 @@ void simt_product_wait(unsigned newest)
     p.is_fenced = false;
 }
 
-void simt_product_keep(const void *sum)
+void simt_product_keep(const void *sum, size_t bytes)
 {
     for (const Accumulator &a : machine.current->products.accumulators)
-        if (a.at == sum)
+        if ((size_t)((const char *)a.at - (const char *)sum) < bytes)
             report(SIMT_MISSING_WAIT, __builtin_return_address(0), machine.current->number, a.pc,
                    "uses accumulators of a product that no wait covers");
 }
