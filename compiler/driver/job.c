@@ -71,11 +71,13 @@ void job_init(Job *job, const Options *opt, const ArchList *archs, const char *p
 void job_free(Job *job)
 {
     for (uint32_t i = 0; job->kernels && i < job->units.len; i++) {
-        for (uint32_t t = 0; t < job->kernels[i].texts.len; t++)
-            buf_free(&job->kernels[i].texts.at[t]->cuda);
+        for (uint32_t t = 0; t < job->kernels[i].texts.len; t++) {
+            JobText *text = job->kernels[i].texts.at[t];
+            buf_free(&text->cuda);
+            for (uint32_t v = 0; v < text->variant_count; v++)
+                buf_free(&text->accesses[v]);
+        }
         buf_free(&job->kernels[i].ir);
-        for (uint32_t v = 0; job->kernels[i].accesses && v < job->units.at[i].variant_count; v++)
-            buf_free(&job->kernels[i].accesses[v]);
     }
     buf_free(&job->host);
     arena_free(&job->arena);
@@ -166,6 +168,21 @@ const char *job_text_name(Job *job, uint32_t kernel, uint32_t text)
     return unit->config_count > 1
                ? arena_printf(&job->arena, "%s.%s", k->c_name, unit->configs[config].name)
                : k->c_name;
+}
+
+const char *job_text_chips(Job *job, uint32_t kernel, uint32_t text)
+{
+    const JobKernel *k = &job->kernels[kernel];
+    Buf b = { 0 };
+    uint32_t texts = 0;
+    for (uint32_t t = 0; t < k->texts.len; t++)
+        texts += k->texts.at[t]->config == k->texts.at[text]->config;
+    for (uint32_t i = 0; texts > 1 && i < job->archs->gpu.len; i++)
+        if (k->texts.at[text]->on[i])
+            buf_printf(&b, "%s%s", b.len ? "+" : "", job->archs->gpu.at[i].text);
+    const char *name = arena_strndup(&job->arena, b.at ? b.at : "", b.len);
+    buf_free(&b);
+    return name;
 }
 
 /// A request for each chip of a text.
@@ -355,6 +372,8 @@ bool job_finish(Job *job)
         job->seconds[JOB_TIME_NVRTC] += job->images[r].seconds;
         if (!job->images[r].ok && !job->no_images)
             cuda_report_rejected(&job->requests[r], &job->images[r], (Span){ 0, 0 }, &job->diags);
+        else if (!job->no_images)
+            cuda_report_mended(&job->requests[r], &job->images[r], (Span){ 0, 0 }, &job->diags);
         job->environment_failed |= !job->images[r].ok && !job->no_images;
     }
     if (diag_error_count(&job->diags))

@@ -19,6 +19,7 @@ typedef struct JobText {
     bool *on;                  ///< by architecture of the job: the text is compiled for it
     uint32_t *smem, *threads;  ///< by variant from the first: dynamic shared memory, block size
     uint32_t form;             ///< while it is made: the form that is lowered
+    Buf *accesses;             ///< the same: for --emit=report
     Buf cuda;
     uint32_t first_request;  ///< its requests, one an architecture that is on, among the job's
 } JobText;
@@ -34,7 +35,6 @@ typedef struct JobKernel {
     ArtifactArg *args;
     uint32_t input_count, rule_count, arg_count;
     ArtifactVariant *variants;    ///< entries are filled when images are there
-    Buf *accesses;                ///< of each variant, for --emit=report
     Buf ir;                       ///< what --emit=ir or ir-after prints
     VEC(JobText *) texts;         ///< configuration by configuration
     VEC(const IrFunc *) choices;  ///< the functions of heuristics in the host text
@@ -94,6 +94,8 @@ bool job_wants_images(const Job *job);
 /// "STEM.KERNEL.CONFIG" for the names of a text's files; the configuration only where there are
 /// several.
 const char *job_text_name(Job *job, uint32_t kernel, uint32_t text);
+/// The chips of a text, "sm_80+sm_86", where others have another text; else "".
+const char *job_text_chips(Job *job, uint32_t kernel, uint32_t text);
 /// Reports a file that cannot be read or written (exit code 2).
 void job_file_error(Job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

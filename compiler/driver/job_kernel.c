@@ -175,13 +175,51 @@ static void job_uses(Job *job, JobKernel *k, IrFunc *generic)
 
 /* ---- CUDA text ---- */
 
-/// The chips of the job that get one text; `after` is the first that is left for the next group.
-static uint32_t job_group(const Job *job, uint32_t first, bool *on)
+/// What passes and emitters ask for; what the prelude asks for it finds out itself.
+enum {
+    GROUP_FEATURES = TARGET_CP_ASYNC | TARGET_TMA | TARGET_MBARRIER | TARGET_WGMMA |
+                     TARGET_MMA_AMPERE | TARGET_MMA_FP8
+};
+
+/// The chips of the job that get one text: those that are like the first that has none yet. False when
+/// every chip has one.
+static bool job_group(const Job *job, bool *has_text, bool *on)
 {
     const uint32_t count = job->archs->gpu.len;
-    for (uint32_t i = first; i < count; i++)
-        on[i] = true;
-    return count;
+    uint32_t first = 0;
+    while (first < count && has_text[first])
+        first++;
+    for (uint32_t i = first; i < count; i++) {
+        const uint32_t other = job->archs->gpu.at[first].target->features;
+        on[i] = ((job->archs->gpu.at[i].target->features ^ other) & GROUP_FEATURES) == 0;
+        has_text[i] = has_text[i] || on[i];
+    }
+    return first < count;
+}
+
+static bool job_same_text(const JobText *a, const JobText *b)
+{
+    const size_t bytes = a->variant_count * sizeof *a->smem;
+    return a->config == b->config && a->cuda.len == b->cuda.len &&
+           memcmp(a->smem, b->smem, bytes) == 0 &&
+           (a->cuda.len == 0 || memcmp(a->cuda.at, b->cuda.at, a->cuda.len) == 0);
+}
+
+/// Two groups may get the same text all the same: it serves both then.
+static void job_merge_last(const Job *job, JobKernel *k)
+{
+    JobText *last = k->texts.at[k->texts.len - 1];
+    for (uint32_t t = 0; t + 1 < k->texts.len && last->cuda.len > 0; t++) {
+        if (!job_same_text(k->texts.at[t], last))
+            continue;
+        for (uint32_t i = 0; i < job->archs->gpu.len; i++)
+            k->texts.at[t]->on[i] |= last->on[i];
+        buf_free(&last->cuda);
+        for (uint32_t v = 0; v < last->variant_count; v++)
+            buf_free(&last->accesses[v]);
+        k->texts.len--;
+        return;
+    }
 }
 
 /// Passes plan for the chip with the least shared memory.
@@ -268,8 +306,9 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
     if (is_largest && !cuda_check_time(fn, job->opt->compile_budget, &job->diags))
         return false;
     if (job->emit & EMIT_REPORT) {
-        buf_clear(&k->accesses[index]);
-        report_accesses(&job->arena, &job->sources, fn, &k->accesses[index]);
+        Buf *accesses = &text->accesses[index - text->first_variant];
+        buf_clear(accesses);
+        report_accesses(&job->arena, &job->sources, fn, accesses);
     }
     text->smem[index - text->first_variant] = fn->smem_bytes;
     text->threads[index - text->first_variant] = cuda_threads(fn);
@@ -281,7 +320,8 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
 {
     const UnitForm *form = &k->unit->forms[text->form];
     LayoutTable *layouts = layout_table_new(&job->arena);
-    JobDump dump = { job, k, job->opt->ir_after, layouts };
+    // Dumps show what the first group of chips gets.
+    JobDump dump = { job, k, is_first ? job->opt->ir_after : NULL, layouts };
     PassCtx passes = { .arena = &job->arena,
                        .diags = &job->diags,
                        .layouts = layouts,
@@ -356,8 +396,7 @@ static void job_text_range(const KernelUnit *unit, JobText *text)
 static bool job_config(Job *job, JobKernel *k, uint32_t config)
 {
     Arena *a = &job->arena;
-    uint32_t chip = 0;
-    bool is_first = true;
+    bool is_first = true, *has_text = ARENA_NEW_N(a, bool, (size_t)job->archs->gpu.len + 1);
     do {
         JobText *text = ARENA_NEW(a, JobText);
         text->config = config;
@@ -365,12 +404,16 @@ static bool job_config(Job *job, JobKernel *k, uint32_t config)
         job_text_range(k->unit, text);
         text->smem = ARENA_NEW_N(a, uint32_t, text->variant_count);
         text->threads = ARENA_NEW_N(a, uint32_t, text->variant_count);
+        text->accesses = ARENA_NEW_N(a, Buf, text->variant_count);
+        if (!job_group(job, has_text, text->on) && !is_first)
+            return true;
         VEC_PUSH(a, &k->texts, text);
-        chip = job_group(job, chip, text->on);
         if (!job_text(job, k, text, is_first))
             return false;
+        if (!is_first)
+            job_merge_last(job, k);
         is_first = false;
-    } while (chip < job->archs->gpu.len);
+    } while (job->archs->gpu.len > 0);
     return true;
 }
 
@@ -432,7 +475,6 @@ bool job_kernel(Job *job, JobKernel *k)
     if (!job_kernel_name(job, k))
         return false;
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
-    k->accesses = ARENA_NEW_N(&job->arena, Buf, n);
     job_inputs(job, k);
     for (uint32_t i = 0; i < (configs ? configs : 1); i++)
         if (!job_config(job, k, i))

@@ -185,7 +185,8 @@ static void outputs_cuda(Outputs *o)
     for (uint32_t i = 0; i < job->units.len; i++)
         for (uint32_t t = 0; t < job->kernels[i].texts.len; t++) {
             const Buf *text = &job->kernels[i].texts.at[t]->cuda;
-            const char *path = outputs_path(o, outputs_suffix(o, i, t, "", ".cu"), alone);
+            const char *suffix = outputs_suffix(o, i, t, job_text_chips(job, i, t), ".cu");
+            const char *path = outputs_path(o, suffix, alone);
             if (strcmp(path, "-") == 0)
                 buf_bytes(&all, text->at, text->len);
             else
@@ -242,6 +243,13 @@ static void outputs_ir(Outputs *o)
     buf_free(&all);
 }
 
+static const char *outputs_temp(Job *job, const char *base, uint32_t kernel, uint32_t text)
+{
+    const char *chips = job_text_chips(job, kernel, text);
+    return arena_printf(&job->arena, "%s.%s%s%s.cu", base, job_text_name(job, kernel, text),
+                        *chips ? "." : "", chips);
+}
+
 /// --save-temps: the CUDA C++ of each kernel and what NVRTC said of each image.
 static void outputs_temps(Outputs *o)
 {
@@ -255,8 +263,7 @@ static void outputs_temps(Outputs *o)
         for (uint32_t t = 0; t < job->kernels[i].texts.len; t++) {
             const Buf *text = &job->kernels[i].texts.at[t]->cuda;
             if (text->len)
-                fs_output(&o->set, arena_printf(a, "%s.%s.cu", base, job_text_name(job, i, t)),
-                          text->at, text->len, false);
+                fs_output(&o->set, outputs_temp(job, base, i, t), text->at, text->len, false);
         }
     for (uint32_t r = 0; r < job->request_count; r++) {
         const char *log = job->images[r].log;

@@ -137,28 +137,40 @@ static void put_entry(const Artifact *art, const ArtifactKernel *k, const Artifa
     put_instructions(art, e, out);
 }
 
-static void put_variant(const JobKernel *k, const ArtifactKernel *kernel, const Artifact *art,
-                        uint32_t index, Buf *out)
+/// The accesses of each text that the variant stands in.
+static void put_accesses(Job *job, uint32_t kernel, uint32_t index, Buf *out)
 {
+    const JobKernel *k = &job->kernels[kernel];
+    for (uint32_t t = 0; t < k->texts.len; t++) {
+        const JobText *text = k->texts.at[t];
+        const uint32_t at = index - text->first_variant;
+        if (index < text->first_variant || at >= text->variant_count || !text->accesses[at].len)
+            continue;
+        const char *chips = job_text_chips(job, kernel, t);
+        buf_printf(out, "    accesses on %s:\n", *chips ? chips : "GPUs");
+        buf_bytes(out, text->accesses[at].at, text->accesses[at].len);
+    }
+}
+
+static void put_variant(Job *job, uint32_t which, const Artifact *art, uint32_t index, Buf *out)
+{
+    const ArtifactKernel *kernel = &art->kernels[which];
     const ArtifactVariant *v = &kernel->variants[index];
     buf_printf(out, "  variant %s\n", v->name);
     for (uint32_t i = 0; i < v->entry_count; i++)
         put_entry(art, kernel, &v->entries[i], out);
-    if (k->accesses[index].len) {
-        buf_puts(out, "    accesses on GPUs:\n");
-        buf_bytes(out, k->accesses[index].at, k->accesses[index].len);
-    }
+    put_accesses(job, which, index, out);
     if (v->host_symbol)
         buf_printf(out, "    host: %" PRIu64 " bytes of scratch a thread\n", v->host_scratch);
 }
 
-void report_write(const Job *job, const Artifact *art, Buf *out)
+void report_write(Job *job, const Artifact *art, Buf *out)
 {
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         const ArtifactKernel *k = &art->kernels[i];
         buf_printf(out, "%s (%s)\n", k->name, k->location);
         for (uint32_t v = 0; v < k->variant_count; v++)
-            put_variant(&job->kernels[i], k, art, v, out);
+            put_variant(job, i, art, v, out);
     }
 }
 

@@ -9,7 +9,7 @@
 void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *out);
 
 /// All of it, kernel by kernel: resources, accesses, instructions.
-void report_write(const Job *job, const Artifact *art, Buf *out);
+void report_write(Job *job, const Artifact *art, Buf *out);
 /// Only the instructions.
 void report_write_sass(const Artifact *art, Buf *out);
 

@@ -61,7 +61,8 @@ static void add_job(Arena *a, const Job *job, ReproFiles *out)
         const JobKernel *k = &job->kernels[i];
         for (uint32_t t = 0; t < k->texts.len; t++)
             add(a, out,
-                arena_printf(a, "generated/%s.%s.cu", job->stem, job_text_name((Job *)job, i, t)),
+                arena_printf(a, "generated/%s.%s%s.cu", job->stem, job_text_name((Job *)job, i, t),
+                             job_text_chips((Job *)job, i, t)),
                 k->texts.at[t]->cuda.at, k->texts.at[t]->cuda.len);
     }
     for (uint32_t r = 0; r < job->request_count; r++)

@@ -5,7 +5,11 @@
 rows <<'TABLE'
 best for sm_80      | 0 | --arch=sm_80 -S -o - dots.newt       | out nt_ldmatrix<4> ; out nt_ldmatrix_trans<4> ; out nt_mma_m16n8k16_f32_f16_f16
 best for sm_75      | 0 | --arch=sm_75 -S -o - dots.newt       | out nt_mma_m16n8k8_f32_f16_f16
-what all chips have | 0 | --arch=sm_90a,sm_75 -S -o - dots.newt | out nt_mma_m16n8k8_f32_f16_f16
+each chip its own   | 0 | --arch=sm_90,sm_75 -S -o - dots.newt | out nt_mma_m16n8k8_f32_f16_f16 ; out nt_mma_m16n8k16_f32_f16_f16
+warpgroups          | 0 | --arch=sm_90a -S -o - dots.newt      | out nt_wgmma_m64n64k16_f32_f16_f16<0, 1>
+a text each         | 0 | --arch=sm_80,sm_86,sm_90a -S -o d.cu dots.newt | files d.sm_80+sm_86.cu d.sm_90a.cu
+a text for both     | 0 | --arch=sm_80,sm_90a --dot=fma -S -o d.cu dots.newt | files d.cu
+warps on Hopper     | 0 | --arch=sm_90a --dot=mma -S -o - dots.newt | out nt_mma_m16n8k16_f32_f16_f16
 plain               | 0 | --arch=sm_80 --dot=fma -S -o - dots.newt | out nt_mad
 as by default       | 0 | --arch=sm_80 --dot=mma -S -o - dots.newt | out nt_mma_m16n8k16_f32_f16_f16
 copies beside it     | 0 | --arch=sm_80 -S -o - copies.newt     | out nt_copy_async<16> ; out nt_copy_wait<1>
@@ -16,7 +20,7 @@ TABLE
 
 fresh
 if "$newtc" --arch=sm_80 --emit=sass-summary -o - dots.newt >"$work/out" 2>"$work/err"; then
-    for how in mma fma; do
+    for how in wgmma mma fma; do
         for arch in sm_75 sm_80 sm_89 sm_90a; do
             count=$((count + 1))
             "$newtc" --arch=$arch --dot=$how -o dots.c dots.newt >"$work/out" 2>"$work/err" ||

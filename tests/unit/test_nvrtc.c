@@ -116,6 +116,37 @@ static void rejected_text_names_the_source_line(void **state)
     arena_free(&a);
 }
 
+/// ptxas's notes about wgmma, as NVRTC 13.0 wrote them of a sum that was changed between two products.
+static void mended_text_is_a_fault(void **state)
+{
+    (void)state;
+    Arena a = { 0 };
+    SourceMap sources = { .arena = &a };
+    DiagSink diags;
+    Buf out = { 0 };
+    diag_init(&diags, &a, &sources);
+    CudaRequest request = { .name = "k.cu", .target = target_find("sm_90a") };
+    CudaImage image = { .ok = true, .log = "ptxas info    : 0 bytes gmem\n" };
+    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
+    assert_int_equal(diag_error_count(&diags), 0);
+    image.log = "ptxas info    : (C7519) warpgroup.arrive is injected in around line 74\n"
+                "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are "
+                "serialized\nptxas info    : 0 bytes gmem\n";
+    request.unoptimised = true;
+    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
+    assert_int_equal(diag_error_count(&diags), 0);
+    request.unoptimised = false;
+    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
+    assert_int_equal(diag_error_count(&diags), 1);
+    diag_print(&diags, DIAG_TEXT, false, &out);
+    assert_non_null(strstr(out.at, "ptxas had to mend the CUDA C++ made for 'sm_90a' (k.cu) [internal]"));
+    assert_non_null(strstr(out.at, "(C7519) warpgroup.arrive is injected in around line 74\n"));
+    assert_non_null(strstr(out.at, "(C7511) Potential Performance Loss"));
+    assert_null(strstr(out.at, "gmem"));
+    buf_free(&out);
+    arena_free(&a);
+}
+
 static void old_library_is_told_from_unknown_chip(void **state)
 {
     (void)state;
@@ -148,6 +179,7 @@ int main(void)
         cmocka_unit_test(compiles_for_every_listed_chip),
         cmocka_unit_test(makes_ptx),
         cmocka_unit_test(rejected_text_names_the_source_line),
+        cmocka_unit_test(mended_text_is_a_fault),
         cmocka_unit_test(old_library_is_told_from_unknown_chip),
     };
     return cmocka_run_group_tests_name("nvrtc", tests, NULL, NULL);

@@ -236,12 +236,29 @@ CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request)
     return image;
 }
 
+static bool has_own_options(const CudaRequest *request)
+{
+    return (request->nvrtc_options && *request->nvrtc_options) ||
+           (request->ptxas_options && *request->ptxas_options);
+}
+
+void cuda_report_mended(const CudaRequest *request, const CudaImage *image, Span span,
+                        DiagSink *diags)
+{
+    const char *at = strstr(image->log, "(C75");
+    if (!at || request->unoptimised || has_own_options(request))
+        return;
+    diag_report(diags, DIAG_INTERNAL, span,
+                "ptxas had to mend the CUDA C++ made for '%s' (%s)", request->target->name,
+                request->name);
+    for (; at; at = strstr(at + 1, "(C75"))
+        diag_note(diags, (Span){ 0, 0 }, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
 void cuda_report_rejected(const CudaRequest *request, const CudaImage *image, Span span,
                           DiagSink *diags)
 {
-    bool has_options = (request->nvrtc_options && *request->nvrtc_options) ||
-                       (request->ptxas_options && *request->ptxas_options);
-    if (has_options)
+    if (has_own_options(request))
         diag_report(diags, DIAG_TOOL_OPTION, span,
                     "NVRTC does not accept the options of -Xnvrtc and -Xptxas for '%s'",
                     request->target->name);
