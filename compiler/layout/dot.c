@@ -286,7 +286,20 @@ static void plan_tile(const TilePlace *place, unsigned rank, unsigned which, uns
         f->index[k] = place->index[k] / bytes;
 }
 
-static void plan_factor(const IrFunc *fn, const IrOp *dot, unsigned which, DotFactor *f)
+/// Two neighbouring sums of a warpgroup make a register of a 16-bit left factor, as long as each
+/// warpgroup has all columns of its rows: what is computed of a sum multiplies where it is.
+static bool stays_in_registers(LayoutTable *t, const IrOp *dot, unsigned which)
+{
+    const IrValue *v = dot->args[which], *sum = dot->results[0];
+    unsigned rows, columns;
+    if (which != 0 || !dot->attr.dot.wgmma || type_elem_bytes(v->type) != 2)
+        return false;
+    const unsigned warp_bits = sum->layout->warp_bits;
+    return split_groups(sum->type, warp_bits, &rows, &columns) && columns == 0 &&
+           layout_dot_wgmma(t, v->type, warp_bits) == v->layout;
+}
+
+static void plan_factor(LayoutTable *t, const IrFunc *fn, const IrOp *dot, unsigned which, DotFactor *f)
 {
     const IrValue *v = dot->args[which];
     const unsigned bytes = type_elem_bytes(v->type);
@@ -302,6 +315,9 @@ static void plan_factor(const IrFunc *fn, const IrOp *dot, unsigned which, DotFa
         plan_tile(&tile, type_rank(v->type), which, bytes, f);
         return;
     }
+    f->in_registers = stays_in_registers(t, dot, which);
+    if (f->in_registers)
+        return;
     const unsigned inner = held_in_slots(v->layout, f->inner_low, f->inner_bits);
     const unsigned outer = held_in_slots(v->layout, f->outer_low, f->outer_bits);
     f->inner_fast =
@@ -318,8 +334,8 @@ static void plan_factor(const IrFunc *fn, const IrOp *dot, unsigned which, DotFa
 const DotPlan *layout_plan_dot(LayoutTable *t, const IrFunc *fn, const IrOp *dot)
 {
     DotPlan *plan = ARENA_NEW(layout_arena(t), DotPlan);
-    plan_factor(fn, dot, 0, &plan->factor[0]);
-    plan_factor(fn, dot, 1, &plan->factor[1]);
+    plan_factor(t, fn, dot, 0, &plan->factor[0]);
+    plan_factor(t, fn, dot, 1, &plan->factor[1]);
     plan->alignment = dot->attr.dot.wgmma ? TILE_ALIGNMENT : PIECE_BYTES;
     plan->factor[1].at =
         (plan->factor[0].bytes + plan->alignment - 1) / plan->alignment * plan->alignment;

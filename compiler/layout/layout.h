@@ -190,11 +190,12 @@ bool layout_dot_fits_wgmma(const Type *sum, unsigned num_warps);
 /// Columns of one instruction.
 unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps);
 
-/// Where a factor lies: in the dot's scratch, or in a tile. A factor's element is made of the inner axis's bits
+/// Where a factor lies: in the dot's scratch, in a tile, or in registers. A factor's element is made of the inner axis's bits
 /// (K), the outer one's (M or N) and the batch's.
 typedef struct DotFactor {
     uint8_t inner_low, inner_bits, outer_low, outer_bits, batch_low, batch_bits;
     bool in_tile;                   ///< nothing is stored; `index` counts from the tile's beginning
+    bool in_registers;              ///< wgmma's left factor, held by threads as it wants it: it lies nowhere
     bool inner_fast;                ///< elements of one row of shared memory follow the inner axis
     uint32_t index[20];             ///< shared index of each element bit (XOR map, bijective)
     /* Store: groups of `vec` slots, position p's bits being the slot's bits slot_bits[]; threads

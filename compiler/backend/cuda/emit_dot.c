@@ -307,6 +307,8 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
             d.tile[which] = cuda_place(e, op->args[which]).text;
             continue;
         }
+        if (f->in_registers)
+            continue;
         d.tile[which] = cuda_scratch(e, op, d.ctype[which], hints[which], f->at, f->bytes);
         if (!d.tile[which])
             return false;

@@ -1,5 +1,5 @@
 /// emit_wgmma.c - matrix products by a warpgroup's matrix instructions, which read their factors from
-/// shared memory through descriptors.
+/// shared memory through descriptors, and the left one from registers where those hold it as a sum.
 ///
 /// A factor has one descriptor, of the warpgroup's first block at the first step along K; those of
 /// other blocks and steps are that far away in units of 16 bytes, which is a linear map of their
@@ -13,6 +13,7 @@
 enum {
     UNIT_BYTES = 16,           // of what a descriptor counts in
     STEP_BYTES = 32,           // of one instruction along K
+    STEP_WORDS = 4,            // of a left factor in registers for it
     GROUP_BITS = 7,            // thread bits within a warpgroup
     SWIZZLE_ROWS = 8,          // after which a swizzle repeats
     CORE_BYTES = 8 * 16,       // of a matrix of 8 rows of 16 bytes
@@ -21,9 +22,8 @@ enum {
 /// One factor as descriptors see it.
 typedef struct Described {
     const DotFactor *factor;
-    const char *name;  // of the first descriptor
+    const char *name;  // of the first descriptor; of the array of registers
     unsigned bytes;    // of an element
-    bool outer_fast;   // "transposed"
 } Described;
 
 static unsigned log2_of(unsigned n)
@@ -55,8 +55,6 @@ static void emit_descriptor(Emit *e, const EmitDot *d, unsigned which, Described
     const DotFactor *f = &d->plan->factor[which];
     const Layout *l = d->layout;
     uint32_t basis[LAYOUT_MAX_BITS] = { 0 };
-    *x = (Described){ .factor = f, .bytes = type_elem_bytes(d->op->args[which]->type) };
-    x->outer_fast = !f->inner_fast;
     for (unsigned k = GROUP_BITS; k < LAYOUT_LANE_BITS + (unsigned)l->warp_bits; k++)
         basis[k] = layout_dot_element(d->plan, which, l->basis[l->reg_bits + k]);
     const EmitIndex group =
@@ -67,7 +65,7 @@ static void emit_descriptor(Emit *e, const EmitDot *d, unsigned which, Described
     // Along K the hardware knows the distance of 16-byte pieces itself; else "leading" is from chunk
     // to chunk, but from 8 rows to the next where rows have no swizzle.
     unsigned leading = UNIT_BYTES, stride = SWIZZLE_ROWS * f->row_bytes;
-    if (x->outer_fast)
+    if (!f->inner_fast)
         leading = f->row_bytes > UNIT_BYTES ? f->row_bytes << f->inner_bits : CORE_BYTES;
     x->name = cuda_name(e, hints[which]);
     cuda_line(e, "const unsigned long long %s = nt_wgmma_desc(%s, %u, %u, %u);", x->name, at, leading,
@@ -106,6 +104,42 @@ static const char *factor_name(const EmitDot *d, unsigned which)
     return scalar_info[type_scalar_kind(d->op->args[which]->type)].ir;
 }
 
+/// Declares the left factor's registers: pairs of neighbouring slots.
+static void emit_registers(Emit *e, const EmitDot *d, Described *x)
+{
+    const IrValue *left = d->op->args[0];
+    const unsigned words = layout_regs(left->layout) / 2;
+    x->name = cuda_name(e, "left_words");
+    cuda_line(e, "unsigned %s[%u];", x->name, words);
+    const char *r = cuda_dot_loop(e, "r", words, 1);
+    cuda_line(e, "%s[%s] = nt_pack(%s, %s);", x->name, r,
+              cuda_ref(e, left, cuda_text(e, "2 * %s", r)),
+              cuda_ref(e, left, cuda_text(e, "2 * %s + 1", r)));
+    cuda_block_end(e);
+    cuda_line(e, "nt_wgmma_keep(%s);", x->name);
+}
+
+/// The left factor's registers for block `t` at step `k`.
+static const char *registers(Emit *e, const EmitDot *d, const Described *x, unsigned block_bits,
+                             const char *t, const char *k)
+{
+    uint32_t blocks[LAYOUT_MAX_BITS] = { 0 }, image;
+    const unsigned words = 1u << x->factor->inner_bits >> 2;  // of 64 rows
+    unsigned rows = 0;
+    for (unsigned i = block_bits; i < d->layout->reg_bits; i++)
+        if (layout_dot_element(d->plan, 0, d->layout->basis[i]) != 0)
+            blocks[i - block_bits] = words << rows++;
+    const char *at = strcmp(t, "0") == 0 ? "0"
+                                         : cuda_linear(e, t, blocks, d->layout->reg_bits - block_bits,
+                                                       &image);
+    const char *step = strcmp(k, "0") == 0 ? "0" : cuda_text(e, "%s * %d", k, STEP_WORDS);
+    if (strcmp(at, "0") == 0)
+        at = step;
+    else if (strcmp(step, "0") != 0)
+        at = cuda_text(e, "%s + %s", at, step);
+    return strcmp(at, "0") == 0 ? x->name : cuda_text(e, "%s + %s", x->name, at);
+}
+
 void cuda_dot_wgmma(Emit *e, const EmitDot *d)
 {
     Described x[2];
@@ -114,10 +148,19 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
     const unsigned block_bits = log2_of(columns / 2);
     e->needs |= NEED_WGMMA;
     e->wgmma_columns |= columns;
-    for (unsigned which = 0; which < 2; which++)
-        emit_descriptor(e, d, which, &x[which]);
-    const char *majors =
-        x[0].bytes == 2 ? cuda_text(e, "<%d, %d>", x[0].outer_fast, x[1].outer_fast) : "";
+    for (unsigned which = 0; which < 2; which++) {
+        x[which] = (Described){ .factor = &d->plan->factor[which],
+                                .bytes = type_elem_bytes(d->op->args[which]->type) };
+        if (x[which].factor->in_registers)
+            emit_registers(e, d, &x[which]);
+        else
+            emit_descriptor(e, d, which, &x[which]);
+    }
+    const bool from_registers = x[0].factor->in_registers;
+    const char *majors = from_registers    ? cuda_text(e, "_rs<%d>", !x[1].factor->inner_fast)
+                         : x[0].bytes == 2 ? cuda_text(e, "<%d, %d>", !x[0].factor->inner_fast,
+                                                       !x[1].factor->inner_fast)
+                                           : "";
     if (!cuda_dot_starts_anew(d->op))  // whatever made the sum stays in front of the fence
         cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
     cuda_line(e, "nt_wgmma_fence();");
@@ -129,12 +172,15 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
     const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
                        : strcmp(k, "0") == 0        ? "0"
                                                     : "k > 0";
+    const char *left = from_registers ? registers(e, d, &x[0], block_bits, t, k)
+                                      : descriptor(e, d, 0, &x[0], block_bits, t, k);
     cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'), majors, sum,
-              descriptor(e, d, 0, &x[0], block_bits, t, k),
-              descriptor(e, d, 1, &x[1], block_bits, t, k), adds);
+              left, descriptor(e, d, 1, &x[1], block_bits, t, k), adds);
     cuda_block_end(e);
     cuda_block_end(e);
     cuda_line(e, "nt_wgmma_commit();");
     cuda_line(e, "nt_wgmma_wait<0>();");
     cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
+    if (from_registers)
+        cuda_line(e, "nt_wgmma_keep(%s);", x[0].name);
 }

@@ -38,6 +38,12 @@ struct nt_bf16 { unsigned short bits; };
 struct nt_e4m3 { unsigned char bits; };
 struct nt_e5m2 { unsigned char bits; };
 
+// Two 16-bit elements in a register.
+template <class T> NT_DEV unsigned nt_pack(T low, T high)
+{
+    return low.bits | (unsigned)high.bits << 16;
+}
+
 enum { NT_INT, NT_FLOAT, NT_SMALL };
 template <class T> constexpr int nt_kind = NT_INT;
 template <> constexpr int nt_kind<float> = NT_FLOAT;
