@@ -178,7 +178,7 @@ static void job_uses(Job *job, JobKernel *k, IrFunc *generic)
 /// What passes and emitters ask for; what the prelude asks for it finds out itself.
 enum {
     GROUP_FEATURES = TARGET_CP_ASYNC | TARGET_TMA | TARGET_MBARRIER | TARGET_WGMMA |
-                     TARGET_MMA_AMPERE | TARGET_MMA_FP8
+                     TARGET_MMA_AMPERE | TARGET_MMA_FP8 | TARGET_STMATRIX
 };
 
 /// The chips of the job that get one text: those that are like the first that has none yet. False when
@@ -298,6 +298,7 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
         .variant = k->variants[index].name,
         .layouts = passes->layouts,
         .sources = &job->sources,
+        .features = passes->features,
         .lines = job->opt->debug ? CUDA_LINES_EXACT : CUDA_LINES_STATEMENT,
         .max_registers = k->unit->config_count ? k->unit->configs[text->config].max_registers : 0
     };

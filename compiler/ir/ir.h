@@ -119,6 +119,7 @@ struct IrOp {
     int32_t smem;                 ///< byte offset of its scratch in shared memory; -1: none
     uint32_t smem_bytes;
     uint32_t smem_turn;           ///< > 0: executions alternate between smem and smem + smem_turn
+    bool smem_by_warp;            ///< each warp has its part, and no barrier is inside
     uint32_t mark;                ///< scratch of the pass that runs; holds anything between passes
 };
 

@@ -171,6 +171,7 @@ static void print_attrs(Buf *out, const IrOp *op)
         attr(&l, "smem_bytes=%" PRIu32, op->smem_bytes);
         if (op->smem_turn)
             attr(&l, "smem_turn=%" PRIu32, op->smem_turn);
+        attr_flag(&l, "smem_by_warp", op->smem_by_warp);
     }
     if (l.open)
         buf_putc(out, '}');

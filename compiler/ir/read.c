@@ -271,6 +271,7 @@ static IrOp *make_op(IrReader *r, IrDraft *d, IrBlock *b)
     op->smem = d->smem;
     op->smem_bytes = d->smem_bytes;
     op->smem_turn = d->smem_turn;
+    op->smem_by_warp = d->smem_by_warp;
     for (uint32_t i = 0; i < op->resultc; i++) {
         op->results[i]->hint = hint_of(r, d->result_names.at[i]);
         op->results[i]->layout = d->types.at[i].layout;

@@ -383,7 +383,7 @@ static bool read_field(IrReader *r, IrDraft *d, const Field *f)
         name, FIELD_INT, &(field), sizeof(field), NULL, hi \
     }
 
-enum { MAX_FIELDS = 15 };  // of a copy, and those of all
+enum { MAX_FIELDS = 16 };  // of a copy, and those of all
 
 static uint32_t mem_fields(IrMem *mem, Field *out)
 {
@@ -445,6 +445,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
     out[n++] = (Field)INT("smem", d->smem, INT32_MAX);
     out[n++] = (Field)INT("smem_bytes", d->smem_bytes, INT32_MAX);
     out[n++] = (Field)INT("smem_turn", d->smem_turn, INT32_MAX);
+    out[n++] = (Field)FLAG("smem_by_warp", d->smem_by_warp);
     return n;
 }
 

@@ -53,6 +53,7 @@ typedef struct IrDraft {
     int32_t ring;
     int32_t smem;
     uint32_t smem_bytes, smem_turn;
+    bool smem_by_warp;
 } IrDraft;
 
 /* ---- read_words.c ---- */

@@ -154,6 +154,7 @@ IrOp *ir_clone(IrBuilder *b, const IrOp *op, IrValue **map)
     copy->smem = op->smem;
     copy->smem_bytes = op->smem_bytes;
     copy->smem_turn = op->smem_turn;
+    copy->smem_by_warp = op->smem_by_warp;
     copy->resultc = op->resultc;
     copy->results = ARENA_NEW_N(b->fn->arena, IrValue *, op->resultc);
     for (uint32_t i = 0; i < op->resultc; i++) {

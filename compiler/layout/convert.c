@@ -2,8 +2,8 @@
 ///
 /// The planner looks for a linear map from each place of the new layout to a place of the old one
 /// that holds the same element, staying in the thread if it can, else in the warp. Where neither
-/// works, or the shuffles would cost more than a trip through shared memory, swizzle.c plans the
-/// trip.
+/// works, or the shuffles would cost more than a trip through shared memory, warp.c plans a trip
+/// within each warp, swizzle.c one of all threads.
 #include "layout/layout.h"
 #include "layout/layout_impl.h"
 #include <assert.h>
@@ -161,6 +161,9 @@ const ConvertPlan *layout_plan_convert(LayoutTable *t, const Layout *src, const 
         if (classify(src, dst, elem_bytes, plan))
             return plan;
     }
+    plan = ARENA_NEW(a, ConvertPlan);
+    if (layout_plan_warp(t, src, dst, elem_bytes, plan))
+        return plan;
     plan = ARENA_NEW(a, ConvertPlan);
     layout_plan_shared(t, src, dst, elem_bytes, plan);
     return plan;

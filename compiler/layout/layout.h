@@ -74,13 +74,18 @@ const Layout *layout_slice(LayoutTable *t, const Layout *l, const Type *block, u
 /// receives for each slot of the broadcast's result the source's slot.
 const Layout *layout_unbroadcast(LayoutTable *t, const Layout *l, const Type *to, const Type *from,
                                  uint16_t *reg_map);
+/// A layout in which each warp holds the elements that it holds in `l`, but dealt out along `order`:
+/// 1 << access_bits neighbours to a slot group, up to 1 << run_bits to neighbouring lanes, then along the
+/// other axes. NULL where a warp of `l` has no such neighbours, or threads of `l` share elements.
+const Layout *layout_regroup(LayoutTable *t, const Layout *l, const Type *block, const uint8_t *order,
+                             unsigned access_bits, unsigned run_bits);
 /// The layout of trans(x, perm) when x has layout l.
 const Layout *layout_trans(LayoutTable *t, const Layout *l, const Type *operand, const uint8_t *perm);
 /// The operand's layout for which trans gives `l` (inverse of the above).
 const Layout *layout_untrans(LayoutTable *t, const Layout *l, const Type *operand, const uint8_t *perm);
 
 /* ---- conversion (convert.c) ---- */
-typedef enum { CONVERT_FREE, CONVERT_REGS, CONVERT_SHUFFLE, CONVERT_SHARED } ConvertKind;
+typedef enum { CONVERT_FREE, CONVERT_REGS, CONVERT_SHUFFLE, CONVERT_WARP, CONVERT_SHARED } ConvertKind;
 
 /// How to move a value from one layout to another. What each kind means for the emitter:
 ///
@@ -96,6 +101,11 @@ typedef enum { CONVERT_FREE, CONVERT_REGS, CONVERT_SHUFFLE, CONVERT_SHARED } Con
 ///          store_slots[g * vec ..] to index(store_slots[g * vec], thread) and the vec - 1 that follow.
 ///          A barrier (inside the operation). Load: every thread, likewise with load_slots.
 ///          Each index is a multiple of vec. The index is linear: the thread's part XOR the slot's.
+/// WARP     as SHARED, but each warp has `bytes` of its own, and synchronises itself alone; and for
+///          one piece after another: piece p's slots are those of the lists XOR the slots of
+///          store_piece[k] (load_piece[k]) for the set bits k of p < 1 << piece_bits. With `matrices`
+///          the store may be by stmatrix: lanes 0, 1 and store_slots[1] are the index bits of 8
+///          elements, lanes 2 to 4 the rows of a matrix, and the list's further slots the matrices.
 typedef struct ConvertPlan {
     ConvertKind kind;
     /* FREE, REGS, SHUFFLE: as long as the new layout has slots */
@@ -113,7 +123,13 @@ typedef struct ConvertPlan {
     uint16_t *store_slots, *load_slots;
     uint32_t store_count, load_count;
     uint32_t store_idle;           ///< mask of thread bits: a set one writes nothing (replicas)
-    uint32_t bytes;                ///< shared memory needed
+    uint32_t bytes;                ///< shared memory needed (WARP: of each warp)
+    /* WARP besides */
+    uint8_t access_bits;           ///< log2 of the elements that a thread of the new layout may take at once
+    uint8_t piece_bits;
+    uint16_t store_piece[LAYOUT_MAX_BITS], load_piece[LAYOUT_MAX_BITS];
+    bool matrices;
+    /* SHARED, WARP */
     uint8_t store_conflicts, load_conflicts;  ///< simulated extra wavefronts per access; 0: none
 } ConvertPlan;
 

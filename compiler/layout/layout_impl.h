@@ -25,8 +25,15 @@ unsigned layout_log2(uint32_t v);
 uint32_t layout_gather_bits(uint32_t v, uint32_t mask);
 Arena *layout_arena(LayoutTable *t);
 
-/// What swizzle.c decides about a trip through shared memory (fields as in ConvertPlan).
 struct ConvertPlan;
+/// Plans an exchange within warps (warp.c); false where elements leave their warps.
+bool layout_plan_warp(LayoutTable *t, const Layout *src, const Layout *dst, unsigned elem_bytes,
+                      struct ConvertPlan *plan);
+
+/// Extra wavefronts of one access of `vec` elements a lane, without the lanes of `idle`.
+uint8_t layout_conflicts(const struct ConvertPlan *plan, const Layout *l, unsigned elem_bytes,
+                         unsigned vec, uint32_t idle);
+/// What swizzle.c decides about a trip through shared memory (fields as in ConvertPlan).
 void layout_plan_shared(LayoutTable *t, const Layout *src, const Layout *dst, unsigned elem_bytes,
                         struct ConvertPlan *plan);
 

@@ -227,10 +227,10 @@ static uint16_t *order_slots(Arena *a, const Layout *l, const uint8_t *vector_bi
     return slots;
 }
 
-/// Extra wavefronts of one access. The map is linear, so other groups, warps and wavefronts see the
-/// same pattern with the banks permuted.
-static uint8_t simulate(const ConvertPlan *plan, const Layout *l, unsigned elem_bytes, unsigned vec,
-                        uint32_t idle)
+/// The map is linear, so other groups, warps and wavefronts see the same pattern with the banks
+/// permuted.
+uint8_t layout_conflicts(const ConvertPlan *plan, const Layout *l, unsigned elem_bytes, unsigned vec,
+                         uint32_t idle)
 {
     uint32_t words[BANKS][BANKS];
     unsigned depth[BANKS] = { 0 }, most = 1;
@@ -268,6 +268,6 @@ void layout_plan_shared(LayoutTable *t, const Layout *src, const Layout *dst, un
     plan->load_slots =
         order_slots(a, dst, parts.dst_bit, parts.vector.count, false, &plan->load_count);
     plan->store_idle = layout_replicated_threads(src);
-    plan->store_conflicts = simulate(plan, src, elem_bytes, plan->store_vec, plan->store_idle);
-    plan->load_conflicts = simulate(plan, dst, elem_bytes, plan->load_vec, 0);
+    plan->store_conflicts = layout_conflicts(plan, src, elem_bytes, plan->store_vec, plan->store_idle);
+    plan->load_conflicts = layout_conflicts(plan, dst, elem_bytes, plan->load_vec, 0);
 }

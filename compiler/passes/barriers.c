@@ -3,7 +3,8 @@
 /// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first
 /// writes it, then synchronises all threads, then reads it (in pieces: again and again); that
 /// barrier is inside the operation and none follows the last read. With smem_turn, each execution
-/// uses the other half. An atomic or a load with scratch touches global memory before that barrier.
+/// uses the other half. With smem_by_warp each warp has its own part of the scratch, and the operation
+/// synchronises warps alone, also with what they did before in the same parts. An atomic or a load with scratch touches global memory before that barrier.
 /// A scalar store or atomic is done by thread 0, a block's elements by their owners; loads are done
 /// by every thread that holds the element, replicas included, but those with scratch by owners.
 /// A DOT or CONVERT that takes a TILE reads its ring. ASYNC_WAIT is a barrier as well. An
@@ -109,10 +110,19 @@ static bool conflicts_in_shared(const Barriers *b, const Access *before, const I
 {
     if (before->op == now && now->smem_turn > 0 && before->kind == ACCESS_SCRATCH)
         return false;
+    // Each warp is in order with itself.
+    if (before->kind == ACCESS_SCRATCH && before->op->smem_by_warp && now->smem_by_warp &&
+        before->op->smem == now->smem && before->op->smem_bytes == now->smem_bytes)
+        return false;
     const Bytes written = writes(b, now);
     const Bytes read =
         before->kind == ACCESS_TILE ? bytes_of_ring(b, before->ring) : scratch_of(before->op);
     return read.begin < written.end && written.begin < read.end;
+}
+
+static bool has_barrier(const IrOp *op)
+{
+    return op->smem_bytes > 0 && !op->smem_by_warp;
 }
 
 /* ---- global order ---- */
@@ -250,7 +260,7 @@ static bool meets(const Barriers *b, const IrBlock *block, AccessVec *pending)
         const Access now = access_of(b, op);
         if (conflicts(b, pending, &now))
             return true;
-        if (op->smem_bytes > 0)
+        if (has_barrier(op))
             pending->len = 0;
     }
     return false;
@@ -316,7 +326,8 @@ static void walk_op(const Barriers *b, IrOp *op, AccessVec *pending)
         insert_barrier(b, op, pending);
     if (op->smem_bytes > 0) {
         now.kind = ACCESS_SCRATCH;
-        pending->len = 0;  // the barrier inside it
+        if (has_barrier(op))
+            pending->len = 0;
     }
     if (op->smem_bytes > 0 || touches_global(op))
         add(b, pending, now);

@@ -177,3 +177,17 @@ bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layo
     const bool coalesced = run >= best_run || bytes << run >= LINE_BYTES;
     return wide && coalesced;
 }
+
+const Layout *layout_near(const Assign *as, const IrOp *op, const Layout *own, const Layout *anchor)
+{
+    uint8_t order[TYPE_MAX_RANK];
+    unsigned vector, run, most = 0;
+    const IrValue *pointer = op->args[0];
+    axis_order(as, pointer, order);
+    measure_runs(anchor, pointer->type, order, &vector, &run);
+    while (access_bytes(pointer) << most < LINE_BYTES)
+        most++;
+    const Layout *l = layout_regroup(as->layouts, own, pointer->type, order, vector,
+                                     run < most ? run : most);
+    return l != NULL && layout_serves(as, op, l, anchor) ? l : NULL;
+}

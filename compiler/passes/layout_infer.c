@@ -131,7 +131,8 @@ const Layout *layout_of_access(Assign *as, const IrOp *op)
     if (ir_op_info[op->code].cls == OPCLASS_ATOMIC || layout_serves(as, op, own, anchor) ||
         layout_replicated_threads(anchor) != 0)
         return own;
-    return anchor;
+    const Layout *near = layout_near(as, op, own, anchor);
+    return near != NULL ? near : anchor;
 }
 
 const Layout *layout_of_reduced(Assign *as, const IrOp *op)

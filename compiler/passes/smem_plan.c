@@ -61,10 +61,21 @@ static uint32_t convert_bytes(const Plan *p, const IrOp *op)
         return 0;
     const ConvertPlan *plan =
         layout_plan_convert(p->cx->layouts, from->layout, to->layout, type_elem_bytes(from->type));
+    if (plan->kind == CONVERT_WARP)
+        return plan->bytes << to->layout->warp_bits;
     uint32_t bytes = plan->kind == CONVERT_SHARED ? plan->bytes : 0;
-    while (bytes > p->cx->target->shared_max - PIECE_MARGIN)
+    while (p->fn->smem_reserved + bytes > p->cx->target->shared_max - PIECE_MARGIN &&
+           bytes > PIECE_MARGIN)
         bytes /= 2;
     return bytes;
+}
+
+static bool is_by_warp(const Plan *p, const IrOp *op)
+{
+    return op->code == IR_CONVERT &&
+           layout_plan_convert(p->cx->layouts, op->args[0]->layout, op->results[0]->layout,
+                               type_elem_bytes(op->args[0]->type))
+                   ->kind == CONVERT_WARP;
 }
 
 /// For a result that one thread gets and others use too.
@@ -161,7 +172,8 @@ static void place(Plan *p, IrOp *op, uint32_t bytes)
 {
     const uint32_t to = alignment(p, op);
     uint32_t at = align(p->fn->smem_reserved, to);
-    if (p->alone && bytes <= SMALL_BYTES / 2) {
+    op->smem_by_warp = is_by_warp(p, op);
+    if (p->alone && bytes <= SMALL_BYTES / 2 && !op->smem_by_warp) {
         op->smem_turn = align(bytes, to);
         bytes += op->smem_turn;
     }

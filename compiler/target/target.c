@@ -19,6 +19,7 @@
 #define PACKED_F32 TARGET_PACKED_F32
 #define MMA_AMPERE TARGET_MMA_AMPERE
 #define MMA_FP8    TARGET_MMA_FP8
+#define STMATRIX   TARGET_STMATRIX
 
 // The last character of a name that ends in a letter, else 0.
 #define SUFFIX(name)                                                                               \

@@ -22,6 +22,7 @@ typedef struct CudaEmitOptions {
     const SourceMap *sources;  ///< NULL: no source lines in the text
     CudaLines lines;
     uint32_t max_registers;  ///< a thread's; 0: what the block's size leaves
+    uint32_t features;  ///< TARGET_... bits of every chip that the text is for
 } CudaEmitOptions;
 
 /// Appends the kernel's text. False after reporting an operation that the backend does not support.

@@ -294,6 +294,7 @@ bool cuda_emit_convert(Emit *e, const IrOp *op)
     case CONVERT_FREE: e->places[to->id] = cuda_place(e, from); return true;
     case CONVERT_REGS: return emit_regs(e, &c);
     case CONVERT_SHUFFLE: return emit_shuffle(e, &c);
+    case CONVERT_WARP: return cuda_emit_convert_warp(e, op, c.plan);
     case CONVERT_SHARED: return emit_shared(e, &c);
     }
     return false;

@@ -173,6 +173,7 @@ EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_c
 EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot;
 EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
 EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
+bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan);
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
     cuda_emit_assert;
 

@@ -73,6 +73,11 @@ template <class T> static T simt_shuffle(T x, unsigned lane)
     return y;
 }
 
+static void __syncwarp()
+{
+    simt_shuffle(0, 0);
+}
+
 template <class T> static T __shfl_sync(unsigned, T x, int lane)
 {
     return simt_shuffle(x, (unsigned)lane & 31);
