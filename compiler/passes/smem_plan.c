@@ -22,6 +22,7 @@ enum {
     ALIGNMENT = 16,
     RING_ALIGNMENT = 1024,  ///< the period of the widest swizzle
     PIECE_MARGIN = 4096,  ///< of shared memory, left for others beside a piece
+    LEAST_PIECE = 512,    ///< more pieces would be no use
     SMALL_BYTES = 4096    ///< up to here room is cheaper than a barrier
 };
 
@@ -65,7 +66,7 @@ static uint32_t convert_bytes(const Plan *p, const IrOp *op)
         return plan->bytes << to->layout->warp_bits;
     uint32_t bytes = plan->kind == CONVERT_SHARED ? plan->bytes : 0;
     while (p->fn->smem_reserved + bytes > p->cx->target->shared_max - PIECE_MARGIN &&
-           bytes > PIECE_MARGIN)
+           bytes > LEAST_PIECE)
         bytes /= 2;
     return bytes;
 }
