@@ -1,9 +1,7 @@
 // test_tensor_access.c - which loads are tiles of a tensor, with the dimensions written out by
 // hand, and why others are none.
 #include "ir_case.h"
-#include "passes/tensor_access.h"
-
-#include <inttypes.h>
+#include "tensor_case.h"
 
 typedef struct AccessCase {
     const char *name, *text;  // the access is the first load or store
@@ -169,40 +167,6 @@ static const AccessCase access_cases[] = {
       "a 'while' loop moves it" },
 };
 
-static void put_poly(Buf *out, const IrFunc *fn, const Poly *p)
-{
-    (void)fn;
-    if (p->count == 0)
-        buf_puts(out, "0");
-    for (unsigned i = 0; i < p->count; i++) {
-        const PolyTerm *t = &p->terms[i];
-        buf_puts(out, i ? " + " : "");
-        if (t->factor != 1 || t->degree == 0)
-            buf_printf(out, "%" PRId64 "%s", t->factor, t->degree ? "*" : "");
-        for (unsigned k = 0; k < t->degree; k++)
-            buf_printf(out, "%s%s", k ? "*" : "",
-                       t->atoms[k]->hint ? t->atoms[k]->hint->text : "?");
-    }
-}
-
-static void put_access(Buf *out, const IrFunc *fn, const TensorAccess *a)
-{
-    if (a->reason)
-        buf_puts(out, a->reason);
-    for (unsigned k = 0; !a->reason && k < a->rank; k++) {
-        const TensorDim *d = &a->dims[k];
-        buf_printf(out, "axis %d x%d: stride ", d->axis, (int)d->extent);
-        put_poly(out, fn, &d->stride);
-        buf_puts(out, ", start ");
-        put_poly(out, fn, &d->start);
-        for (unsigned i = 0; i < d->bound_count; i++) {
-            buf_puts(out, i ? " and " : ", bounds ");
-            put_poly(out, fn, &d->bounds[i]);
-        }
-        buf_puts(out, d->masked_below ? ", from 0\n" : "\n");
-    }
-}
-
 static bool find_access(IrOp *op, void *cx)
 {
     IrOp **found = cx;
@@ -222,7 +186,7 @@ static void check_access(void **state)
     assert_non_null(op);
     Tensors *tensors = tensor_analysis(fn, axis_info_compute(fn, &c.arena), &c.arena);
     buf_clear(&c.out);
-    put_access(&c.out, fn, tensor_access_of(tensors, op));
+    tensor_case_put(&c.out, tensor_access_of(tensors, op));
     assert_string_equal(c.out.at, t->want);
     ir_case_free(&c);
 }
