@@ -2,6 +2,7 @@
 #include "random_kernel.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace {
 
@@ -14,6 +15,14 @@ struct Value {
 
 const char *const int_types[] = { "int32", "int64", "int16", "int8", "uint32", "uint64", "uint16", "uint8" };
 const char *const float_types[] = { "float32", "float16", "float64", "bfloat16" };
+const char bool_type[] = "nl.int1";
+// Operands of dot() and the type of their sum.
+const struct {
+    const char *operand, *sum;
+} dot_types[] = { { "nl.float16", "nl.float32" }, { "nl.bfloat16", "nl.float32" },  { "nl.int8", "nl.int32" },
+                  { "nl.float32", "nl.float32" }, { "nl.float8e4nv", "nl.float32" }, { "nl.float8e5", "nl.float32" },
+                  { "nl.float64", "nl.float64" } };
+enum { MOST_DOTS = 3 };
 
 bool is_float(const std::string &type)
 {
@@ -40,8 +49,9 @@ class Maker {
     const std::vector<uint8_t> &choices;
     size_t next = 0;
     std::string helpers, body;
-    int indent = 1, names = 0, out_used = 0, fout_used = 0, nesting = 0;
+    int indent = 1, names = 0, out_used = 0, fout_used = 0, nesting = 0, dots = 0;
     std::vector<Value> values;
+    std::vector<std::string> pairs_of_one_type;  // helpers (x, y) that another helper may call
 
     // 0 ... n - 1; 0 is the simplest choice.
     int pick(int n)
@@ -66,13 +76,18 @@ class Maker {
 
     Shape random_shape()
     {
-        static const Shape shapes[] = { { 64 }, { 8 }, { 512 }, {}, { 8, 16 }, { 64, 8 }, { 4, 4, 8 }, { 1, 32 }, { 2048 } };
+        static const Shape shapes[] = { { 64 }, { 8 },      { 512 },     {},         { 8, 16 },  { 64, 8 },
+                                        { 4, 4, 8 }, { 1, 32 }, { 2048 }, { 16, 16 }, { 32, 16 }, { 32, 32 } };
         return shapes[pick(sizeof shapes / sizeof *shapes)];
     }
 
     std::string random_type()
     {
-        return pick(4) == 3 ? one_of(float_types) : one_of(int_types);
+        switch (pick(6)) {
+        case 4: return one_of(float_types);
+        case 5: return bool_type;
+        default: return one_of(int_types);
+        }
     }
 
     // The row-major number of each element, as int32.
@@ -112,6 +127,8 @@ class Maker {
         const int kind = pick(4);
         if (!fit.empty() && kind != 3)
             return fit[fit.size() - 1 - (size_t)pick((int)fit.size())]->name;
+        if (type == bool_type)
+            return "(" + leaf("nl.int32", s) + " % 3 == 1)";
         if (is_float(type))
             return "((" + expression("nl.int32", s, 0) + " & 7).to(" + type + "))";
         if (kind == 0)
@@ -136,15 +153,29 @@ class Maker {
     std::string condition(const Shape &s, int depth)
     {
         static const char *const comparisons[] = { "<", ">", "<=", "==", "!=", ">=" };
-        const std::string type = random_type();
+        const std::string type = pick(4) == 3 ? one_of(float_types) : one_of(int_types);
         return "(" + expression(type, s, depth - 1) + " " + comparisons[pick(6)] + " " + expression(type, s, depth - 1) + ")";
+    }
+
+    std::string bool_operation(const Shape &s, int depth)
+    {
+        static const char *const plain[] = { " & ", " | ", " ^ " };
+        switch (pick(4)) {
+        case 1: return "(~" + expression(bool_type, s, depth - 1) + ")";
+        case 2: return "(" + expression(bool_type, s, depth - 1) + plain[pick(3)] + expression(bool_type, s, depth - 1) + ")";
+        case 3: return "(" + expression(one_of(int_types), s, depth - 1) + ").to(nl.int1)";
+        default: return condition(s, depth);
+        }
     }
 
     std::string int_operation(const std::string &type, const Shape &s, int depth)
     {
         static const char *const plain[] = { "+", "-", "*", "&", "|", "^" };
         const std::string a = expression(type, s, depth - 1);
-        switch (pick(6)) {
+        switch (pick(9)) {
+        case 6: return pick(2) ? "(~" + a + ")" : "(-" + a + ")";
+        case 7: return "(" + a + " >> (" + expression(type, s, depth - 1) + " & 15))";
+        case 8: return "nl.abs(" + a + ")";
         case 4: return "(" + a + " << (" + expression(type, s, depth - 1) + " & 7))";
         case 5: return "(" + a + (pick(2) ? " // " : " % ") + "(" + expression(type, s, depth - 1) + " | 1))";
         default: return "(" + a + " " + plain[pick(6)] + " " + expression(type, s, depth - 1) + ")";
@@ -155,7 +186,47 @@ class Maker {
     std::string float_operation(const std::string &type, const Shape &s)
     {
         static const char *const plain[] = { "+", "-", "*" };
-        return "(" + leaf(type, s) + " " + plain[pick(3)] + " " + leaf(type, s) + ")";
+        switch (pick(7)) {
+        case 3: return "nl.abs(" + leaf(type, s) + ")";
+        case 4: return "(-" + leaf(type, s) + ")";
+        case 5: return leaf(type, s) + ".to(" + (pick(2) ? "nl.float8e5" : "nl.float8e4nv") + ").to(" + type + ")";
+        case 6: return bounded(type, "(" + leaf(one_of(int_types), s) + ").to(" + type + ")");
+        default: return "(" + leaf(type, s) + " " + plain[pick(3)] + " " + leaf(type, s) + ")";
+        }
+    }
+
+    // A row and a column that broadcast without a word.
+    std::string outer(const std::string &type, const Shape &s)
+    {
+        static const char *const plain[] = { " + ", " - ", " * " };
+        return "(" + leaf(type, { s[0] }) + "[:, None]" + plain[pick(3)] + leaf(type, { s[1] }) + "[None, :])";
+    }
+
+    // One operand of dot(): small whole numbers, so that every sum is exact in every order.
+    std::string dot_operand(const std::string &type, const Shape &s, int depth)
+    {
+        if (type == "nl.int8")
+            return expression(type, s, depth - 1);
+        const std::string wide = type.find("float8") != std::string::npos ? "nl.float16" : type;
+        const std::string text = pick(3) ? leaf(wide, s) : "nl.trans(" + leaf(wide, { s[1], s[0] }) + ")";
+        return bounded(wide, text) + (wide == type ? "" : ".to(" + type + ")");
+    }
+
+    std::string dot(const std::string &type, const Shape &s, int depth)
+    {
+        static const char *const precisions[] = { "", ", input_precision=\"ieee\"", ", input_precision=\"tf32x3\"" };
+        if (s.size() != 2 || elements(s) > 2048 || s[0] < 8 || s[1] < 8 || dots == MOST_DOTS)
+            return leaf(type, s);
+        dots++;
+        const auto &types = dot_types[pick(sizeof dot_types / sizeof *dot_types)];
+        const int k = (strstr(types.operand, "8") ? 32 : 16) << pick(2);
+        std::string text = "nl.dot(" + dot_operand(types.operand, { s[0], k }, depth) + ", " +
+                           dot_operand(types.operand, { k, s[1] }, depth);
+        if (pick(2))
+            text += ", " + leaf(types.sum, s);
+        if (std::string(types.operand) == "nl.float32")
+            text += precisions[pick(3)];
+        return is_float(type) ? bounded(type, text + ")") : text + ").to(" + type + ")";
     }
 
     // From a value with one axis more.
@@ -168,8 +239,12 @@ class Maker {
         if (elements(whole) > 4096)
             return leaf(type, s);
         const int kind = pick(is_float(type) ? 5 : 6);
-        const std::string text = "nl." + std::string(kinds[kind]) + "(" + expression(type, whole, depth - 1) +
-                                 ", axis=" + std::to_string(axis) + ")";
+        const std::string of = "nl." + std::string(kinds[kind]) + "(" + expression(type, whole, depth - 1);
+        std::string text = of + ", axis=" + std::to_string(axis) + ")";
+        if (pick(3) == 2 && whole.size() == 1)
+            text = of + ")";
+        else if (pick(3) == 2 && !s.empty())
+            text = "nl.reshape(" + of + ", axis=" + std::to_string(axis) + ", keep_dims=True), " + shape_text(s) + ")";
         return is_float(type) && kind != 1 && kind != 2 ? "(nl.minimum(" + text + ", 7).to(" + type + "))" : text + ".to(" + type + ")";
     }
 
@@ -196,10 +271,18 @@ class Maker {
         static const char *const bodies[] = { "x + y", "nl.where(x > y, x, y)", "nl.maximum(x, y) - nl.minimum(x, y)",
                                               "nl.where((x < y) & (y > 1), y, x - y)" };
         const std::string name = "helper" + std::to_string(names++);
-        if (pick(3) == 2)
-            helpers += "@newt.jit\ndef " + name + "(x, y):\n    if nl.program_id(0) > 1:\n        return x\n    return y\n\n\n";
-        else
-            helpers += "@newt.jit\ndef " + name + "(x, y):\n    return " + bodies[pick(4)] + "\n\n\n";
+        std::string text = "    return " + std::string(bodies[pick(4)]) + "\n";
+        switch (pick(6)) {
+        case 2: text = "    if nl.program_id(0) > 1:\n        return x\n" + text.substr(0, text.find("return")) + "return y\n"; break;
+        case 3: text = "    for i in range(0, nl.program_id(0)):\n        x = nl.where(x < y, y, x)\n" + text; break;
+        case 4:
+            if (!pairs_of_one_type.empty())
+                text = "    z = " + pairs_of_one_type[(size_t)pick((int)pairs_of_one_type.size())] + "(y, x)\n    return nl.where(z > x, z, y)\n";
+            break;
+        case 5: text = "    z = nl.minimum(x, y), nl.maximum(x, y)\n    return z[1] - z[0]\n"; break;
+        }
+        helpers += "@newt.jit\ndef " + name + "(x, y):\n" + text + "\n\n";
+        pairs_of_one_type.push_back(name);
         return name + "(" + expression(type, s, depth - 1) + ", " + expression(type, s, depth - 1) + ")";
     }
 
@@ -207,7 +290,12 @@ class Maker {
     {
         if (depth <= 0)
             return leaf(type, s);
-        switch (pick(8)) {
+        if (type == bool_type)
+            return pick(3) ? bool_operation(s, depth) : movement(type, s, depth);
+        switch (pick(11)) {
+        case 8: return dot(type, s, depth);
+        case 9: return s.size() == 2 ? outer(type, s) + ".to(" + type + ")" : leaf(type, s);
+        case 10: return type == "nl.int32" ? "(" + leaf("nl.float32", s) + ").to(nl.int32, bitcast=True)" : "(" + expression(bool_type, s, depth - 1) + ").to(" + type + ")";
         case 1: return is_float(type) ? float_operation(type, s) : int_operation(type, s, depth) + ".to(" + type + ")";
         case 2: return reduction(type, s, depth);
         case 3: return movement(type, s, depth);
@@ -255,14 +343,45 @@ class Maker {
         indent--;
     }
 
+    // `leave` may end the round or the loop.
+    void body_of_loop(const char *leave)
+    {
+        block();
+        if (pick(3) == 2) {
+            indent++;
+            line("if " + condition({}, 1) + ":");
+            line(std::string("    ") + leave);
+            update();
+            indent--;
+        }
+    }
+
     void loop()
     {
-        static const char *const ranges[] = { "range(0, 3)", "range(0, pid)", "range(pid, 5, 2)", "range(3, 0, -1)" };
+        static const char *const ranges[] = { "range(0, 3)",      "range(0, pid)",        "range(pid, 5, 2)",
+                                              "range(3, 0, -1)", "nl.static_range(0, 3)" };
         if (values.empty())
             assign();
         const std::string name = new_name();
-        line("for " + name + " in " + ranges[pick(4)] + ":");
-        block();
+        const int kind = pick(6);
+        if (kind == 5) {
+            line(name + " = 0");
+            line("while " + name + " < 1 + pid:");
+            body_of_loop("break");
+            line("    " + name + " += 1");
+            return;
+        }
+        line("for " + name + " in " + ranges[kind] + ":");
+        if (kind == 4)
+            block();
+        else
+            body_of_loop(pick(2) ? "break" : "continue");
+    }
+
+    void leave_program()
+    {
+        line("if " + condition({}, 1) + ":");
+        line("    return");
     }
 
     void branch()
@@ -294,10 +413,25 @@ class Maker {
         if (used + n > RANDOM_SPAN)
             return;
         const std::string at = "pid * " + std::to_string((int)RANDOM_SPAN) + " + " + std::to_string(used);
-        const std::string mask = pick(4) == 3 ? ", mask=" + index_of(v.shape) + " % 5 != 2" : "";
+        std::string mask;
+        switch (pick(6)) {
+        case 4: mask = ", mask=" + index_of(v.shape) + " % 5 != 2"; break;
+        case 5: mask = ", mask=" + condition(v.shape, 1); break;
+        }
         line(std::string("nl.store(") + (is_float(v.type) ? "fout" : "out") + " + " + at + (v.shape.empty() ? "" : " + " + index_of(v.shape)) +
              ", " + v.name + (is_float(v.type) ? ".to(nl.float64)" : ".to(nl.int64)") + (v.shape.empty() ? "" : mask) + ")");
         used += n;
+    }
+
+    // The values before: each element has an address of its own.
+    void take_old()
+    {
+        static const char *const kinds[] = { "add", "max", "min", "xchg", "and", "or", "xor" };
+        static const Shape s = { 512 };
+        const std::string name = new_name();
+        line(name + " = nl.atomic_" + kinds[pick(7)] + "(work + pid * 512 + (nl.arange(0, 512) ^ " + std::to_string(pick(64)) + "), " +
+             expression("nl.int32", s, 1) + (pick(2) ? ", mask=" + condition(s, 1) : "") + ")");
+        values.push_back({ name, "nl.int32", s });
     }
 
     void atomic()
@@ -310,13 +444,15 @@ class Maker {
 
     void statement()
     {
-        switch (pick(nesting < 2 ? 7 : 4)) {
+        switch (pick(nesting < 2 ? 9 : 4)) {
         case 0:
         case 1: return assign();
         case 2: return update();
         case 3: return exchange();
         case 4: return loop();
         case 5: return branch();
+        case 6: return nesting ? update() : take_old();
+        case 7: return nesting || pick(3) ? update() : leave_program();
         default: return nesting ? update() : atomic();
         }
     }
@@ -326,9 +462,10 @@ public:
     {
     }
 
-    std::string make()
+    std::string make(const std::string &name)
     {
         line("pid = nl.program_id(0)");
+        line("nl.store(work + pid * 512 + nl.arange(0, 512), nl.arange(0, 512))");
         for (int count = 1 + pick(6); count > 0; count--)
             statement();
         if (values.empty())
@@ -336,14 +473,14 @@ public:
         for (const Value &v : std::vector<Value>(values))
             store(v);
         return "import newt.language as nl\n\n\n" + helpers + "@newt.kernel(grid=(" + std::to_string((int)RANDOM_PROGRAMS) +
-               ",))\ndef k(p: nl.ptr[nl.const[nl.int32]], out: nl.ptr[nl.int64], fout: nl.ptr[nl.float64], work: nl.ptr[nl.int32],\n"
+               ",))\ndef " + name + "(p: nl.ptr[nl.const[nl.int32]], out: nl.ptr[nl.int64], fout: nl.ptr[nl.float64], work: nl.ptr[nl.int32],\n"
                "      n: nl.int32):\n" + body;
     }
 };
 
 }  // namespace
 
-std::string random_kernel(const std::vector<uint8_t> &choices)
+std::string random_kernel(const std::vector<uint8_t> &choices, const std::string &name)
 {
-    return Maker(choices).make();
+    return Maker(choices).make(name);
 }

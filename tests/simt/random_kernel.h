@@ -12,7 +12,7 @@
 // Elements of the kernel's buffers: `p` (int32, read), `work` (int32), `out` (int64), `fout` (fp64).
 enum { RANDOM_PROGRAMS = 3, RANDOM_IN = 4096, RANDOM_SPAN = 8192 };
 
-// The text of a file with one kernel, k(p, out, fout, work, n). Choices that are missing count as 0.
-std::string random_kernel(const std::vector<uint8_t> &choices);
+// The text of a file with one kernel, NAME(p, out, fout, work, n). Choices that are missing count as 0.
+std::string random_kernel(const std::vector<uint8_t> &choices, const std::string &name);
 
 #endif

@@ -1,76 +1,127 @@
-/// random_main.c - runs the kernel of a random file on the host and on both emulated GPUs, and compares.
-#include "k.h"
+/// random_main.c - runs each kernel of random files on the host and on every device that is named, and compares.
+///
+///     k DEVICE...    exit code 1: some differ or fail
+#include "kernels.h"  // their headers, and KERNELS(X) as X(name) for each
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN = 4096, SPAN = 8192, PROGRAMS = 3, DEVICES = 3 };
+enum { IN = 4096, SPAN = 8192, PROGRAMS = 3 };
 
 typedef struct Results {
     int64_t out[PROGRAMS * SPAN];
     double fout[PROGRAMS * SPAN];
 } Results;
 
-static const char *const devices[DEVICES] = { "host", "cuda:0", "cuda:1" };
-static Results results[DEVICES];
+typedef struct Kernel {
+    const char *name;
+    NewtStatus (*launch)(NewtDevice *device, NewtStream stream, const int32_t *p, int64_t *out, double *fout, int32_t *work,
+                         int32_t n);
+} Kernel;
 
-static void check(NewtStatus status, const char *device)
-{
-    if (status == NEWT_OK)
-        return;
-    printf("fails: %s on %s\n", newt_last_error(), device);
-    exit(1);
-}
+#define ROW(name) { #name, name },
+static const Kernel kernels[] = { KERNELS(ROW) };
 
-static void run(const char *name, Results *r)
-{
+/// The kernel's buffers on one device.
+typedef struct Buffers {
     NewtDevice *device;
-    int32_t *p, *work, in[IN];
+    int32_t *p, *work;
     int64_t *out;
     double *fout;
+} Buffers;
+
+static bool is_ok(NewtStatus status, const Kernel *k, const char *device)
+{
+    if (status != NEWT_OK)
+        printf("%s fails: %s on %s\n", k->name, newt_last_error(), device);
+    return status == NEWT_OK;
+}
+
+static NewtStatus buffers_open(Buffers *b, const char *name)
+{
+    NewtStatus status = newt_device_open(name, &b->device);
+    if (status == NEWT_OK)
+        status = newt_alloc(b->device, IN * sizeof *b->p, (void **)&b->p);
+    if (status == NEWT_OK)
+        status = newt_alloc(b->device, PROGRAMS * 512 * sizeof *b->work, (void **)&b->work);
+    if (status == NEWT_OK)
+        status = newt_alloc(b->device, PROGRAMS * SPAN * sizeof *b->out, (void **)&b->out);
+    if (status == NEWT_OK)
+        status = newt_alloc(b->device, PROGRAMS * SPAN * sizeof *b->fout, (void **)&b->fout);
+    return status;
+}
+
+static void buffers_close(Buffers *b)
+{
+    newt_free(b->device, b->p);
+    newt_free(b->device, b->work);
+    newt_free(b->device, b->out);
+    newt_free(b->device, b->fout);
+    newt_device_close(b->device);
+}
+
+static NewtStatus run(const Kernel *k, const Buffers *b, Results *r)
+{
+    int32_t in[IN];
     for (int i = 0; i < IN; i++)
         in[i] = i % 5 ? i * 7919 % 201 - 100 : (int32_t)(i * UINT32_C(2654435761));
     memset(r, 0, sizeof *r);
-    check(newt_device_open(name, &device), name);
-    check(newt_alloc(device, sizeof in, (void **)&p), name);
-    check(newt_alloc(device, PROGRAMS * 512 * sizeof *work, (void **)&work), name);
-    check(newt_alloc(device, sizeof r->out, (void **)&out), name);
-    check(newt_alloc(device, sizeof r->fout, (void **)&fout), name);
-    check(newt_copy(device, NULL, p, in, sizeof in), name);
-    check(newt_copy(device, NULL, out, r->out, sizeof r->out), name);
-    check(newt_copy(device, NULL, fout, r->fout, sizeof r->fout), name);
-    check(k(device, NULL, p, out, fout, work, 50), name);
-    check(newt_synchronize(device, NULL), name);
-    check(newt_copy(device, NULL, r->out, out, sizeof r->out), name);
-    check(newt_copy(device, NULL, r->fout, fout, sizeof r->fout), name);
-    newt_synchronize(device, NULL);
-    newt_free(device, p);
-    newt_free(device, work);
-    newt_free(device, out);
-    newt_free(device, fout);
-    newt_device_close(device);
+    NewtStatus status = newt_copy(b->device, NULL, b->p, in, sizeof in);
+    if (status == NEWT_OK)
+        status = newt_copy(b->device, NULL, b->out, r->out, sizeof r->out);
+    if (status == NEWT_OK)
+        status = newt_copy(b->device, NULL, b->fout, r->fout, sizeof r->fout);
+    if (status == NEWT_OK)
+        status = k->launch(b->device, NULL, b->p, b->out, b->fout, b->work, 50);
+    if (status == NEWT_OK)
+        status = newt_copy(b->device, NULL, r->out, b->out, sizeof r->out);
+    if (status == NEWT_OK)
+        status = newt_copy(b->device, NULL, r->fout, b->fout, sizeof r->fout);
+    return status == NEWT_OK ? newt_synchronize(b->device, NULL) : status;
 }
 
-int main(void)
+static bool is_same(const Kernel *k, const Results *host, const Results *got, const char *device)
 {
-    for (int d = 0; d < DEVICES; d++)
-        run(devices[d], &results[d]);
-    for (int d = 1; d < DEVICES; d++)
-        for (int i = 0; i < PROGRAMS * SPAN; i++) {
-            const Results *a = &results[0], *b = &results[d];
-            const int program = i / SPAN, at = i % SPAN;
-            if (a->out[i] != b->out[i]) {
-                printf("differs: out of program %d at %d is %" PRId64 " on %s, %" PRId64 " on the host\n", program, at, b->out[i],
-                       devices[d], a->out[i]);
-                return 1;
-            }
-            if (a->fout[i] != b->fout[i]) {
-                printf("differs: fout of program %d at %d is %g on %s, %g on the host\n", program, at, b->fout[i], devices[d],
-                       a->fout[i]);
-                return 1;
-            }
+    for (int i = 0; i < PROGRAMS * SPAN; i++) {
+        const int program = i / SPAN, at = i % SPAN;
+        if (host->out[i] != got->out[i]) {
+            printf("%s differs: out of program %d at %d is %" PRId64 " on %s, %" PRId64 " on the host\n", k->name, program, at,
+                   got->out[i], device, host->out[i]);
+            return false;
         }
-    return 0;
+        if (memcmp(&host->fout[i], &got->fout[i], sizeof host->fout[i]) != 0 && host->fout[i] != got->fout[i]) {
+            printf("%s differs: fout of program %d at %d is %g on %s, %g on the host\n", k->name, program, at, got->fout[i],
+                   device, host->fout[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static Results on_host, on_device;
+    static Buffers host, others[8];
+    const int count = argc - 1 < 8 ? argc - 1 : 8;
+    int bad = 0;
+    if (!is_ok(buffers_open(&host, "host"), &kernels[0], "host"))
+        return 1;
+    for (int d = 0; d < count; d++)
+        if (!is_ok(buffers_open(&others[d], argv[d + 1]), &kernels[0], argv[d + 1]))
+            return 1;
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        const Kernel *k = &kernels[i];
+        if (!is_ok(run(k, &host, &on_host), k, "host")) {
+            bad++;
+            continue;
+        }
+        for (int d = 0; d < count; d++)
+            bad += !is_ok(run(k, &others[d], &on_device), k, argv[d + 1]) || !is_same(k, &on_host, &on_device, argv[d + 1]);
+    }
+    for (int d = 0; d < count; d++)
+        buffers_close(&others[d]);
+    buffers_close(&host);
+    return bad > 0;
 }
