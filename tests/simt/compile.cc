@@ -1,8 +1,9 @@
-// compile.cc - runs clang++ on generated text; see compile.h.
+// compile.cc - runs a C++ compiler on generated text; see compile.h.
 //
 // The prelude is written into a folder named after its contents, with the emulator's own files in the
-// place of those that hold PTX, and precompiled. Instrumented for uninitialised registers and for the
-// bounds of local arrays; -O1 keeps compiling fast.
+// place of those that hold PTX, and precompiled. clang++ instruments for uninitialised registers and for
+// the bounds of local arrays; -O1 keeps compiling fast. g++ cannot be told to leave events where they
+// stand, so it does not optimise.
 #include "compile.h"
 
 #include <algorithm>
@@ -19,8 +20,14 @@
 
 namespace fs = std::filesystem;
 
+#if SIMT_IS_CLANG
 static const char flags[] = "-std=c++17 -O1 -g1 -fPIC -w -ffp-contract=off -fsanitize=kernel-memory,bounds "
                             "-mllvm -msan-track-origins=0";
+static const char precompiled[] = "all.pch", with_it[] = "-include-pch", included[] = "all.pch";
+#else
+static const char flags[] = "-std=c++17 -O0 -g1 -fPIC -w -ffp-contract=off";
+static const char precompiled[] = "all.h.gch", with_it[] = "-include", included[] = "all.h";
+#endif
 static const char source_dir[] = SIMT_SOURCE_DIR, cache_dir[] = SIMT_CACHE_DIR, compiler[] = SIMT_CXX;
 
 static std::string read_file(const fs::path &path)
@@ -92,7 +99,7 @@ static std::string prepare(const std::vector<SimtHeader> &headers, std::string &
     fs::create_directories(dir / "newt");
     const Lock lock(dir / "lock");
     bool ok = true;
-    if (!fs::exists(dir / "all.pch")) {
+    if (!fs::exists(dir / precompiled)) {
         std::string includes = "#include \"device.h\"\n";
         for (const SimtHeader &h : all) {  // all are copies, for a precompiled header goes by its files' times
             write_file(dir / h.name, h.text);
@@ -103,7 +110,7 @@ static std::string prepare(const std::vector<SimtHeader> &headers, std::string &
         ok = run(std::string(compiler) + " " + flags + " -I'" + dir.string() + "' -x c++-header '" + (dir / "all.h").string() +
                      "' -o '" + (dir / "all.tmp").string() + "'", dir / "log", log);
         if (ok)
-            fs::rename(dir / "all.tmp", dir / "all.pch");
+            fs::rename(dir / "all.tmp", dir / precompiled);
     }
     return ok ? dir.string() : "";
 }
@@ -140,8 +147,8 @@ std::string simt_compile(const std::string &text, const std::vector<SimtHeader> 
         write_file(source, whole);
     if (fs::exists(object))
         return object;
-    const bool ok = run(std::string(compiler) + " " + flags + " -include-pch '" + prelude + "/all.pch' -I'" + prelude +
-                            "' -shared -x c++ '" + source + "' -o '" + own + ".so'", own + ".log", log);
+    const bool ok = run(std::string(compiler) + " " + flags + " " + with_it + " '" + prelude + "/" + included + "' -I'" +
+                            prelude + "' -shared -x c++ '" + source + "' -o '" + own + ".so'", own + ".log", log);
     if (ok)
         fs::rename(own + ".so", object);
     return ok ? object : "";

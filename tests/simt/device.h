@@ -22,11 +22,12 @@
 #ifdef __clang__
 #define SIMT_EVENT __attribute__((noduplicate, nomerge, convergent))
 #define SIMT_CALLER __attribute__((nomerge, convergent))
-#else
+#define NT_DEV static inline __attribute__((always_inline)) SIMT_CALLER
+#else  // g++, without optimisation; it takes no `static` in front of a specialisation
 #define SIMT_EVENT
 #define SIMT_CALLER
+#define NT_DEV inline __attribute__((always_inline))
 #endif
-#define NT_DEV static inline __attribute__((always_inline)) SIMT_CALLER
 #define NT_UNROLL
 #define NT_SHARED(T, NAME, OFFSET) SimtShared<T> NAME = SimtShared<T>((T *)(nt_smem + (OFFSET)))
 

@@ -1,6 +1,6 @@
 // mutate.cc - changes generated text in one place at a time and sees whether the tests notice.
 //
-//     simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--list]
+//     simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--jobs N] [--list]
 //
 // RUN_PROGRAM -k PATTERN loads objects; each one's text is mutated, compiled, and the program run again with
 // the mutant in the object's place. A mutant is killed when that fails: a wrong result or a report.
@@ -10,6 +10,7 @@
 #include "compile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,6 +21,9 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct Mutant {
     std::string object, name, line, text;
@@ -162,8 +166,9 @@ static std::string code_of(const std::string &object)
     return output_of("objdump -d --no-show-raw-insn '" + object + "' | sed 1,3d");
 }
 
+// Of all processes.
 struct Tally {
-    unsigned killed, survived, known, same, rejected;
+    std::atomic<unsigned> killed, survived, known, same, rejected;
 };
 
 static std::vector<std::regex> read_known(const char *path)
@@ -215,56 +220,93 @@ static void judge(const Mutant &m, const std::string &command, const std::vector
         remove((object.substr(0, object.size() - 3) + made).c_str());
 }
 
-int main(int argc, char **argv)
-{
-    if (argc < 4) {
-        fprintf(stderr, "usage: simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--list]\n");
-        return 2;
-    }
-    size_t limit = 100;
+struct Settings {
+    size_t limit = 100, jobs = 1;
     unsigned seed = 1;
     bool list = false;
     std::vector<std::regex> known;
-    std::regex only(".*");
+    std::regex only { ".*" };
+};
+
+static bool read_settings(int argc, char **argv, Settings &s)
+{
     for (int i = 4; i < argc; i++) {
         const std::string option = argv[i];
         if (option == "--list")
-            list = true;
+            s.list = true;
         else if (i + 1 == argc)
-            return 2;
+            return false;
         else if (option == "--limit")
-            limit = strtoul(argv[++i], nullptr, 10);
+            s.limit = strtoul(argv[++i], nullptr, 10);
         else if (option == "--seed")
-            seed = (unsigned)strtoul(argv[++i], nullptr, 10);
+            s.seed = (unsigned)strtoul(argv[++i], nullptr, 10);
+        else if (option == "--jobs")
+            s.jobs = std::max(1ul, strtoul(argv[++i], nullptr, 10));
         else if (option == "--only")
-            only = argv[++i];
+            s.only = argv[++i];
         else if (option == "--known")
-            known = read_known(argv[++i]);
+            s.known = read_known(argv[++i]);
+        else
+            return false;
+    }
+    return argc >= 4;
+}
+
+// Every job takes the next mutant that none has taken.
+static void judge_all(const std::vector<Mutant> &mutants, const std::string &command, const Settings &settings, Tally &tally,
+                      std::atomic<size_t> &next)
+{
+    for (size_t i = next++; i < mutants.size(); i = next++)
+        judge(mutants[i], command, settings.known, tally);
+}
+
+int main(int argc, char **argv)
+{
+    Settings settings;
+    if (!read_settings(argc, argv, settings)) {
+        fprintf(stderr, "usage: simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--jobs N] [--list]\n");
+        return 2;
     }
     const std::string command = std::string("'") + argv[1] + "' " + argv[2] + " -k '" + argv[3] + "'";
     std::vector<Mutant> mutants;
     const Used used = used_by(command);
     for (const std::string &object : used.objects)
         mutate(object, used.kernels, mutants);
-    mutants.erase(std::remove_if(mutants.begin(), mutants.end(), [&](const Mutant &m) { return !std::regex_search(m.name, only); }),
+    mutants.erase(std::remove_if(mutants.begin(), mutants.end(), [&](const Mutant &m) { return !std::regex_search(m.name, settings.only); }),
                   mutants.end());
     if (mutants.empty()) {
         fprintf(stderr, "simt_mutate: '%s' loads no object, or there is nothing to change\n", command.c_str());
         return 2;
     }
-    std::shuffle(mutants.begin(), mutants.end(), std::mt19937(seed));
-    printf("%zu mutants, %zu of them tried, seed %u\n", mutants.size(), std::min(limit, mutants.size()), seed);
-    mutants.resize(std::min(limit, mutants.size()));
-    Tally tally = {};
-    for (const Mutant &m : mutants) {
-        if (list)
+    std::shuffle(mutants.begin(), mutants.end(), std::mt19937(settings.seed));
+    const size_t tried = std::min(settings.limit, mutants.size());
+    printf("%zu mutants, %zu of them tried, seed %u\n", mutants.size(), tried, settings.seed);
+    fflush(stdout);
+    mutants.resize(tried);
+    if (settings.list) {
+        for (const Mutant &m : mutants)
             printf("%s | %s\n", m.name.c_str(), m.line.c_str());
-        else
-            judge(m, command, known, tally);
-    }
-    if (list)
         return 0;
-    printf("killed %u, survived %u, known to mean the same %u, same code %u, not accepted by the compiler %u\n", tally.killed,
-           tally.survived, tally.known, tally.same, tally.rejected);
-    return tally.killed * 100 >= (tally.killed + tally.survived) * 95 ? 0 : 1;
+    }
+    struct Shared {
+        Tally tally;
+        std::atomic<size_t> next;
+    };
+    void *room = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+        return 2;
+    Shared &shared = *new (room) Shared {};
+    for (size_t j = 1; j < settings.jobs; j++)
+        if (fork() == 0) {
+            judge_all(mutants, command, settings, shared.tally, shared.next);
+            exit(0);
+        }
+    judge_all(mutants, command, settings, shared.tally, shared.next);
+    while (wait(nullptr) > 0)
+        ;
+    const Tally &tally = shared.tally;
+    const unsigned killed = tally.killed, survived = tally.survived;
+    printf("killed %u, survived %u, known to mean the same %u, same code %u, not accepted by the compiler %u\n", killed, survived,
+           tally.known.load(), tally.same.load(), tally.rejected.load());
+    return killed * 100 >= (killed + survived) * 95 ? 0 : 1;
 }
