@@ -177,8 +177,9 @@ void artifact_c_params(Arena *a, ArtifactParam *params, uint32_t count);
 /// The same for a kernel, whose name is not that of a function of C's library either. NULL when it
 /// begins as the names of libnewt do: no underscore makes that safe.
 const char *artifact_c_function(Arena *a, const char *name);
-/// The tag of the argument record's struct: public where there are configurations.
-const char *artifact_record(Arena *a, const char *kernel, uint32_t config_count);
+/// The tag of the argument record's struct. The header has it where there are configurations and no
+/// tensors.
+const char *artifact_record(Arena *a, const char *kernel, bool is_public);
 /// "matmul_f16" as a type's name: "MatmulF16".
 const char *artifact_type_name(Arena *a, const char *kernel);
 /// A name that the generated C would define for both kernels, or NULL.
@@ -194,6 +195,10 @@ const char *artifact_c_arg_name(const ArtifactKernel *k, uint32_t i);
 void artifact_c_inputs(Arena *a, ArtifactInput *inputs, uint32_t count);
 /// The tables with which libnewt fills the record of a kernel with inputs (binding.c).
 void artifact_write_binding(const ArtifactKernel *k, uint32_t index, Buf *out);
+/// Statements that fill the record `to` ("newt_args.") from arguments `from` ("", "args->") and
+/// leave newt_status.
+void artifact_write_bind(const ArtifactKernel *k, uint32_t index, const char *from, const char *to,
+                         Buf *out);
 /// What the header says of the inputs, as comment lines.
 void artifact_write_input_doc(const ArtifactKernel *k, Buf *out);
 

@@ -71,6 +71,23 @@ void artifact_write_binding(const ArtifactKernel *k, uint32_t index, Buf *out)
                fills);
 }
 
+void artifact_write_bind(const ArtifactKernel *k, uint32_t index, const char *from, const char *to,
+                         Buf *out)
+{
+    buf_printf(out, "    const NewtTensor newt_tensors[%u] = { ", k->input_count);
+    for (uint32_t i = 0; i < k->input_count; i++)
+        buf_printf(out, "%s%s%s", i ? ", " : "", from, k->inputs[i].c_name);
+    buf_puts(out, " };\n");
+    for (uint32_t i = 0; i < k->arg_count; i++)
+        if (!k->args[i].is_input)
+            buf_printf(out, "    %s%s = %s%s;\n", to, artifact_c_arg_name(k, i), from,
+                       artifact_c_arg_name(k, i));
+    buf_printf(out,
+               "    const NewtStatus newt_status =\n        newt_bind_(&newt_binding_%u, device, "
+               "newt_tensors, %s%.*s);\n",
+               index, strchr(to, '>') ? "" : "&", (int)strcspn(to, ".-"), to);
+}
+
 /// "float16[M, K]"
 static void input_text(const ArtifactInput *x, Buf *out)
 {

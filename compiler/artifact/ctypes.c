@@ -31,10 +31,10 @@ const char *artifact_type_name(Arena *a, const char *kernel)
     return name;
 }
 
-const char *artifact_record(Arena *a, const char *kernel, uint32_t config_count)
+const char *artifact_record(Arena *a, const char *kernel, bool is_public)
 {
-    return config_count ? arena_printf(a, "%sArgs", artifact_type_name(a, kernel))
-                        : arena_printf(a, "%s_args", kernel);
+    return is_public ? arena_printf(a, "%sArgs", artifact_type_name(a, kernel))
+                     : arena_printf(a, "%s_args", kernel);
 }
 
 uint32_t artifact_member_count(const ArtifactKernel *k)

@@ -81,16 +81,17 @@ static void module_images(const Artifact *art, Buf *out)
 /// it already where there are configurations.
 static void module_record(const ArtifactKernel *k, Buf *out)
 {
+    const bool is_public = k->config_count && !k->input_count;
     if (!k->param_count)
         return;
-    if (!k->config_count)
+    if (!is_public)
         buf_printf(out, "struct %s {\n", k->record);
-    for (uint32_t i = 0; i < artifact_member_count(k) && !k->config_count; i++) {
+    for (uint32_t i = 0; i < artifact_member_count(k) && !is_public; i++) {
         buf_puts(out, "    ");
         artifact_c_type(out, &k->params[i]);
         buf_printf(out, "%s;\n", k->params[i].c_name);
     }
-    if (!k->config_count)
+    if (!is_public)
         buf_puts(out, "};\n");
     for (uint32_t i = 0; i < artifact_member_count(k); i++) {
         const ArtifactParam *p = &k->params[i];
@@ -226,8 +227,12 @@ static void module_kernel_table(const Artifact *art, Buf *out)
 {
     buf_printf(
         out,
-        "static const NewtModuleDesc newt_module;\nstatic const NewtKernel newt_kernels[%u] = {\n",
+        "static const NewtModuleDesc newt_module;\nstatic const NewtKernel newt_kernels[%u];\n",
         art->kernel_count);
+    for (uint32_t i = 0; i < art->kernel_count; i++)
+        if (art->kernels[i].input_count)
+            artifact_write_binding(&art->kernels[i], i, out);
+    buf_printf(out, "static const NewtKernel newt_kernels[%u] = {\n", art->kernel_count);
     for (uint32_t i = 0; i < art->kernel_count; i++) {
         const ArtifactKernel *k = &art->kernels[i];
         buf_printf(out, "    { &newt_module, \"%s\", ", k->name);
@@ -238,7 +243,11 @@ static void module_kernel_table(const Artifact *art, Buf *out)
             buf_puts(out, ", NULL");
         buf_printf(out, ", newt_variants_%u, %u, %u, ", i, k->param_count, k->variant_count);
         if (k->config_count)
-            buf_printf(out, "&newt_tuning_%u },\n", i);
+            buf_printf(out, "&newt_tuning_%u, ", i);
+        else
+            buf_puts(out, "NULL, ");
+        if (k->input_count)
+            buf_printf(out, "&newt_binding_%u },\n", i);
         else
             buf_puts(out, "NULL },\n");
     }
@@ -273,18 +282,9 @@ static void module_record_values(const ArtifactKernel *k, uint32_t index, Buf *o
     }
     if (!k->input_count)
         return;
-    buf_printf(out, "    const NewtTensor newt_tensors[%u] = { ", k->input_count);
-    for (uint32_t i = 0; i < k->input_count; i++)
-        buf_printf(out, "%s%s", i ? ", " : "", k->inputs[i].c_name);
-    buf_printf(out, " };\n    struct %s newt_args;\n", k->record);
-    for (uint32_t i = 0; i < k->arg_count; i++)
-        if (!k->args[i].is_input)
-            buf_printf(out, "    newt_args.%s = %s;\n", artifact_c_arg_name(k, i),
-                       artifact_c_arg_name(k, i));
-    buf_printf(out,
-               "    NewtStatus newt_status = newt_bind_(&newt_binding_%u, device, newt_tensors, "
-               "&newt_args);\n    if (newt_status != NEWT_OK)\n        return newt_status;\n",
-               index);
+    buf_printf(out, "    struct %s newt_args;\n", k->record);
+    artifact_write_bind(k, index, "", "newt_args.", out);
+    buf_puts(out, "    if (newt_status != NEWT_OK)\n        return newt_status;\n");
 }
 
 static void module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
@@ -335,9 +335,6 @@ void artifact_write_module(const Artifact *art, Buf *out)
     }
     module_kernel_table(art, out);
     module_desc(art, out);
-    for (uint32_t i = 0; i < art->kernel_count; i++)
-        if (art->kernels[i].input_count)
-            artifact_write_binding(&art->kernels[i], i, out);
     for (uint32_t i = 0; i < art->kernel_count; i++)
         module_functions(&art->kernels[i], i, out);
     out->at[--out->len] = '\0';  // one newline at the end, not two

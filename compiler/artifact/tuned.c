@@ -61,14 +61,15 @@ static void tuned_args(const ArtifactKernel *k, Buf *out)
 {
     if (!k->param_count)
         return;
-    buf_printf(out, "/// The arguments of `%s`, for callers that keep them.\ntypedef struct %s {\n",
-               k->name, k->record);
-    for (uint32_t i = 0; i < k->param_count; i++) {
+    buf_printf(out,
+               "/// The arguments of `%s`, for callers that keep them.\ntypedef struct %sArgs {\n",
+               k->name, k->type_name);
+    for (uint32_t i = 0; i < k->arg_count; i++) {
         buf_puts(out, "    ");
-        artifact_c_type(out, &k->params[i]);
-        buf_printf(out, "%s;\n", k->params[i].c_name);
+        artifact_c_arg(out, k, i);
+        buf_puts(out, ";\n");
     }
-    buf_printf(out, "} %s;\n\n", k->record);
+    buf_printf(out, "} %sArgs;\n\n", k->type_name);
 }
 
 /// What stands behind the stream in the functions that run something.
@@ -85,17 +86,22 @@ void tuned_header_types(const Artifact *art, const ArtifactKernel *k, Buf *out)
     tuned_args(k, out);
 }
 
-/// "const MatmulArgs *args", or void for a kernel without parameters.
-static const char *tuned_args_type(const ArtifactKernel *k)
+/// "MatmulArgs", or void for a kernel without parameters.
+static void tuned_args_type(const ArtifactKernel *k, Buf *out)
 {
-    return k->param_count ? k->record : "void";
+    if (k->param_count)
+        buf_printf(out, "%sArgs", k->type_name);
+    else
+        buf_puts(out, "void");
 }
 
 void tuned_header_functions(const ArtifactKernel *k, const char *mark, Buf *out)
 {
     if (!k->config_count)
         return;
-    const char *args = tuned_args_type(k), *config = k->type_name;
+    Buf type = { 0 };
+    tuned_args_type(k, &type);
+    const char *args = type.at, *config = k->type_name;
     buf_printf(out,
                "/// `%s` with a configuration of the caller's choice: NEWT_NO_IMAGE where it was "
                "not compiled\n/// for the device, NEWT_TOO_LARGE where the device cannot hold it.\n"
@@ -111,6 +117,7 @@ void tuned_header_functions(const ArtifactKernel *k, const char *mark, Buf *out)
                "/// \"%s\" and so on; NULL past the end.\n"
                "%sconst char *%s_config_text(%sConfig config);\n\n",
                k->configs[0].text, mark, k->name, config);
+    buf_free(&type);
 }
 
 /* ---- module.c ---- */
@@ -154,29 +161,66 @@ void tuned_module_tables(const ArtifactKernel *k, uint32_t index, Buf *out)
     buf_printf(out, ", %u, %u, 0 };\n\n", k->config_count, keys);
 }
 
+/// From the tensors in MatmulArgs to the argument record: a function of its own.
+static void tuned_record(const ArtifactKernel *k, uint32_t index, const char *args, Buf *out)
+{
+    buf_printf(
+        out,
+        "static NewtStatus newt_record_%u(NewtDevice *device, const %s *args, struct %s "
+        "*newt_args)\n{\n    if (!args)\n        return newt_bind_(&newt_binding_%u, device, "
+        "NULL, newt_args);\n",
+        index, args, k->record, index);
+    artifact_write_bind(k, index, "args->", "newt_args->", out);
+    buf_puts(out, "    return newt_status;\n}\n\n");
+}
+
+/// Statements at the top of a function that takes MatmulArgs; what it hands on as the record.
+static const char *tuned_take_args(const ArtifactKernel *k, uint32_t index, Buf *out)
+{
+    if (!k->input_count)
+        return "args";
+    buf_printf(out,
+               "    struct %s newt_args;\n    const NewtStatus newt_bound = newt_record_%u(device, "
+               "args, &newt_args);\n    if (newt_bound != NEWT_OK)\n        return newt_bound;\n",
+               k->record, index);
+    return "&newt_args";
+}
+
 void tuned_module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
     if (!k->config_count)
         return;
-    const char *args = tuned_args_type(k), *config = k->type_name;
+    Buf type = { 0 };
+    tuned_args_type(k, &type);
+    const char *args = type.at, *config = k->type_name;
     const char *grid = k->has_grid ? "NULL" : "&grid";
+    if (k->input_count)
+        tuned_record(k, index, args, out);
     buf_printf(out,
                "NewtStatus %s_with(NewtDevice *device, NewtStream stream,%s %sConfig config,\n"
-               "    const %s *args)\n{\n    return newt_launch_config_(&newt_kernels[%u], device, "
-               "stream, (int)config, %s, args);\n}\n\n",
-               k->name, tuned_grid(k), config, args, index, grid);
+               "    const %s *args)\n{\n",
+               k->name, tuned_grid(k), config, args);
+    const char *record = tuned_take_args(k, index, out);
     buf_printf(out,
-               "NewtStatus %s_choose(NewtDevice *device, const %s *args, %sConfig *config)\n{\n"
+               "    return newt_launch_config_(&newt_kernels[%u], device, stream, (int)config, %s, "
+               "%s);\n}\n\n",
+               index, grid, record);
+    buf_printf(out,
+               "NewtStatus %s_choose(NewtDevice *device, const %s *args, %sConfig *config)\n{\n",
+               k->name, args, config);
+    record = tuned_take_args(k, index, out);
+    buf_printf(out,
                "    int newt_config = -1;\n"
-               "    const NewtStatus newt_status = newt_choose_(&newt_kernels[%u], device, args, "
+               "    const NewtStatus newt_status = newt_choose_(&newt_kernels[%u], device, %s, "
                "config ? &newt_config : NULL);\n"
                "    if (newt_status == NEWT_OK)\n        *config = (%sConfig)newt_config;\n"
                "    return newt_status;\n}\n\n",
-               k->name, args, config, index, config);
+               index, record, config);
     buf_printf(out,
                "const char *%s_config_text(%sConfig config)\n{\n"
                "    return newt_config_text_(&newt_kernels[%u], (int)config);\n}\n\n",
                k->name, config, index);
+    buf_free(&type);
 }
 
 /* ---- manifest ---- */

@@ -329,7 +329,8 @@ static void job_artifact(Job *job, Artifact *art)
             .name = k->c_name,
             .doc = k->unit->function->doc,
             .location = arena_printf(&job->arena, "%s:%u", job_base_name(job->path), pos.line),
-            .record = artifact_record(&job->arena, k->c_name, k->unit->config_count),
+            .record =
+                artifact_record(&job->arena, k->c_name, k->unit->config_count && !k->input_count),
             .type_name = artifact_type_name(&job->arena, k->c_name),
             .params = k->params,
             .param_count = k->param_count,

@@ -119,7 +119,8 @@ static HostcOptions job_host_options(Job *job, const JobKernel *k)
     HostcParam *params = ARENA_NEW_N(&job->arena, HostcParam, k->param_count);
     for (uint32_t i = 0; i < k->param_count; i++)
         params[i] = (HostcParam){ k->params[i].c_name, k->params[i].type };
-    return (HostcOptions){ .record = artifact_record(&job->arena, k->c_name, k->unit->config_count),
+    return (HostcOptions){ .record = artifact_record(&job->arena, k->c_name,
+                                                     k->unit->config_count && !k->input_count),
                            .params = params,
                            .sources = &job->sources };
 }

@@ -145,7 +145,7 @@ bool outputs_write_newt(Job *job)
     if (diag_error_count(&job->diags))
         return false;
     outputs_begin(&o, job);
-    tile_source(&job->program, job->module, &text);
+    tile_source(job->module, job->opt->defines.at, job->opt->defines.len, &text);
     // By itself it goes where a preprocessor's text would go; the input's own name is never taken.
     bool alone = job->emit == EMIT_NEWT;
     const char *path = alone && !job->opt->output

@@ -322,33 +322,85 @@ static void print(const AstNode *n, int level, Buf *out)
 
 // ---- lines ----------------------------------------------------------------------------------
 
-/// `n` behind `column` characters of its line; a call that is too long goes over several lines.
-static void wrap(const AstNode *n, unsigned indent, size_t column, Buf *out)
+/// Where a piece of a long line goes.
+typedef struct Wrap {
+    unsigned indent;
+    bool in_brackets;  ///< a line may end anywhere
+} Wrap;
+
+static void wrap(const AstNode *n, int level, Wrap w, size_t column, Buf *out);
+
+/// The column that the next character goes to.
+static size_t column_of(const Buf *out)
+{
+    size_t at = out->len;
+    while (at && out->at[at - 1] != '\n')
+        at--;
+    return out->len - at;
+}
+
+/// f(...) with each argument on lines of its own; the object of a method before it.
+static void wrap_call(const AstCall *c, Wrap w, Buf *out)
+{
+    const AstNode *object =
+        c->callee->kind == AST_ATTRIBUTE ? ast_attribute(c->callee)->object : NULL;
+    uint32_t total = c->args.len + c->keywords.len;
+    if (object && object->kind == AST_CALL) {
+        wrap(object, LEVEL_PRIMARY, w, LINE_WIDTH, out);
+        buf_printf(out, ".%s", ast_attribute(c->callee)->name->text);
+    } else {
+        print(c->callee, LEVEL_PRIMARY, out);
+    }
+    if (object && object->kind == AST_CALL && total < 2) {
+        buf_putc(out, '(');
+        print_list(c->args, out);
+        print_list(c->keywords, out);
+        buf_putc(out, ')');
+        return;
+    }
+    buf_puts(out, "(\n");
+    for (uint32_t i = 0; i < total; i++) {
+        const AstNode *item = i < c->args.len ? c->args.at[i] : c->keywords.at[i - c->args.len];
+        const Wrap inside = { w.indent + 1, true };
+        buf_printf(out, "%*s", (int)(4 * inside.indent), "");
+        wrap(item, LEVEL_LAMBDA, inside, 4 * inside.indent + 1, out);
+        buf_puts(out, ",\n");
+    }
+    buf_printf(out, "%*s)", (int)(4 * w.indent), "");
+}
+
+/// A line ends in front of the operator.
+static void wrap_binary(const AstBinary *b, Wrap w, Buf *out)
+{
+    int level = level_of_binary(b->op);
+    wrap(b->lhs, level, w, column_of(out), out);
+    buf_printf(out, "\n%*s%s ", (int)(4 * w.indent), "", ast_binary_text[b->op]);
+    wrap(b->rhs, level + 1, w, column_of(out), out);
+}
+
+/// `n` behind `column` characters of its line, over several lines when it is a call or an operator
+/// and too long.
+static void wrap(const AstNode *n, int level, Wrap w, size_t column, Buf *out)
 {
     Buf flat = { 0 };
-    print(n, LEVEL_LAMBDA, &flat);
+    print(n, level, &flat);
     const AstNode *inner = n->kind == AST_KEYWORD ? ast_keyword(n)->value : n;
-    if (column + flat.len <= LINE_WIDTH || inner->kind != AST_CALL ||
-        ast_call(inner)->args.len + ast_call(inner)->keywords.len == 0) {
+    bool call =
+        inner->kind == AST_CALL && ast_call(inner)->args.len + ast_call(inner)->keywords.len > 0;
+    bool binary = inner->kind == AST_BINARY && ast_binary(inner)->op != AST_POW && w.in_brackets &&
+                  level_of(inner) >= level;
+    if (column + flat.len <= LINE_WIDTH || (!call && !binary)) {
         buf_bytes(out, flat.at, flat.len);
         buf_free(&flat);
         return;
     }
-    const AstCall *c = ast_call(inner);
     buf_free(&flat);
     if (n->kind == AST_KEYWORD)
         buf_printf(out, "%s=", ast_keyword(n)->name->text);
-    print(c->callee, LEVEL_PRIMARY, out);
-    buf_puts(out, "(\n");
-    uint32_t total = c->args.len + c->keywords.len;
-    for (uint32_t i = 0; i < total; i++) {
-        const AstNode *item = i < c->args.len ? c->args.at[i] : c->keywords.at[i - c->args.len];
-        unsigned inside = 4 * (indent + 1);
-        buf_printf(out, "%*s", (int)inside, "");
-        wrap(item, indent + 1, inside + 1, out);
-        buf_puts(out, ",\n");
-    }
-    buf_printf(out, "%*s)", (int)(4 * indent), "");
+    if (call)
+        wrap_call(ast_call(inner), w, out);
+    else
+        wrap_binary(ast_binary(inner), w, out);
 }
 
 /// `head` and then an expression on one line, or several.
@@ -356,7 +408,8 @@ static void line(const char *head, const AstNode *n, const char *tail, Buf *out)
 {
     buf_printf(out, "%*s%s", (int)(4 * out->indent), "", head);
     if (n)
-        wrap(n, out->indent, 4 * out->indent + strlen(head) + strlen(tail), out);
+        wrap(n, LEVEL_LAMBDA, (Wrap){ .indent = out->indent },
+             4 * out->indent + strlen(head) + strlen(tail), out);
     buf_printf(out, "%s\n", tail);
 }
 

@@ -24,28 +24,64 @@ static const SizeClass *classes_of(const Function *f, uint32_t param)
     return rows;
 }
 
+// What lies in chunks when no block of `rows` holds it.
+static const SizeClass chunk = { 4096, 8 };
+
+static uint32_t loop_of(const Function *f)
+{
+    uint32_t i = 0;
+    while (i < f->param_count && !f->params[i].is_loop)
+        i++;
+    return i;
+}
+
+// Whether the loop along whole axes is on, as far as an instance or a configuration says.
+static bool is_set(const ParamBinding *loop)
+{
+    return loop->value.kind != CONST_INT || loop->value.v.i != 0;
+}
+
 uint32_t lower_size_classes(const Function *f, const Settings *s)
 {
+    const uint32_t loop = loop_of(f);
+    uint32_t count = 1;
     for (uint32_t i = 0; i < f->param_count; i++)
         if (f->params[i].covers && !s->params[i].is_given)
-            return CLASS_COUNT;
-    return 1;
+            count = CLASS_COUNT;
+    if (loop == f->param_count)
+        return count;
+    if (!s->params[loop].is_given)
+        return count + 1;
+    return is_set(&s->params[loop]) ? 1 : count;
+}
+
+// The last class of a kernel that can go along whole axes in a loop takes any size.
+static bool is_looped(const Function *f, uint32_t index, const Settings *s)
+{
+    const uint32_t loop = loop_of(f);
+    if (loop == f->param_count)
+        return false;
+    return s->params[loop].is_given ? is_set(&s->params[loop])
+                                    : index + 1 == lower_size_classes(f, s);
 }
 
 void lower_apply_class(const Function *f, uint32_t index, Settings *s)
 {
+    const bool looped = is_looped(f, index, s);
+    if (looped)
+        s->params[loop_of(f)].value = const_int(1);
     for (uint32_t i = 0; i < f->param_count; i++) {
         ParamBinding *block = &s->params[i];
         if (!f->params[i].covers)
             continue;
         ParamBinding *size = &s->params[f->params[i].covers - 1];
         if (!block->is_given) {
-            const SizeClass *c = &classes_of(f, i)[index];
+            const SizeClass *c = looped ? &chunk : &classes_of(f, i)[index];
             block->value = const_int(c->block);
             if (c->warps && !f->num_warps)
                 s->num_warps = c->warps;
         }
-        if (block->value.kind == CONST_INT)
+        if (block->value.kind == CONST_INT && !looped)
             size->at_most = (int64_t)block->value.v.i;
     }
 }

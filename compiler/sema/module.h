@@ -29,6 +29,7 @@ typedef struct Param {
     bool is_dense;         ///< STRIDE: 1 where elements lie side by side, so variants assume it;
                            ///< SIZE: that of an axis along which they do
     uint32_t covers;       ///< a block over all of a size: 1 + the parameter with the size; else 0
+    bool is_loop;  ///< 1: blocks over all of a size go along it in a loop; 0: they must hold it
 } Param;
 
 /// A tensor that C passes by value, in a kernel that a tile kernel became.
@@ -85,6 +86,8 @@ struct Function {
     VEC(SizeRule) size_rules;
     VEC(CallParam) call_params;  ///< of the C function; empty: the run-time parameters
     VEC(Tunable) tunables;
+    const AstFunction *shown[2];  ///< what `newtc -E` prints where the is_loop parameter is 0, and 1;
+                                  ///< NULL: `def`
 };
 
 typedef enum {

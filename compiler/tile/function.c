@@ -144,11 +144,7 @@ static Value as_variable(Tile *t, Sym name, Value v)
     bool is_number = v.kind == VALUE_SCALAR || v.kind == VALUE_BLOCK;
     if (!is_number || v.size || v.is_weak || v.ast->kind == AST_NAME)
         return v;
-    AstNode *local = tile_sym(t, tile_local(t, name));
-    tile_emit_assign(t, local, v.ast);
-    v.ast = local;
-    v.is_product = false;
-    return v;
+    return tile_keep(t, name, v, false);
 }
 
 static Value returned(Tile *t, const Function *f, Span call)

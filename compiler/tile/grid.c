@@ -8,11 +8,6 @@
 
 // ---- program ids ----------------------------------------------------------------------------
 
-static const char *stem_of(const Axis *a)
-{
-    return strncmp(a->text, "tile_", 5) == 0 && a->text[5] ? a->text + 5 : a->text;
-}
-
 /// How many tiles there are along an axis.
 static AstNode *tile_count(Tile *t, const Axis *a)
 {
@@ -35,9 +30,10 @@ void tile_place_ids(Tile *t)
         t->group = tile_fresh(t, "GROUP");
     for (uint32_t i = 0; i < t->grid.len; i++) {
         Axis *a = t->grid.at[i];
-        a->id = t->grid_kind == TILE_GRID_AXES
-                    ? TILE_CALL(t, "program_id", tile_int(t, i))
-                    : tile_sym(t, tile_fresh(t, arena_printf(t->arena, "pid_%s", stem_of(a))));
+        a->id =
+            t->grid_kind == TILE_GRID_AXES
+                ? TILE_CALL(t, "program_id", tile_int(t, i))
+                : tile_sym(t, tile_fresh(t, arena_printf(t->arena, "pid_%s", tile_stem(a->text))));
         AstNode *at = tile_is_int(a->block, 1) ? a->id : tile_binary(t, AST_MUL, a->id, a->block);
         a->start = tile_both(t, AST_ADD, a->begin, at);
     }
@@ -53,12 +49,13 @@ bool tile_learn_grid(Tile *t)
 
 static AstNode *count_name(Tile *t, const Axis *a)
 {
-    AstNode *name = tile_sym(t, tile_fresh(t, arena_printf(t->arena, "num_%s", stem_of(a))));
+    AstNode *name =
+        tile_sym(t, tile_fresh(t, arena_printf(t->arena, "num_%s", tile_stem(a->text))));
     tile_emit_assign(t, name, tile_count(t, a));
     return name;
 }
 
-/// The numbers of the axes from `from` to `to`, the last fastest, out of `pid`.
+/// The numbers of the axes up to `to`, the last fastest, out of `pid`.
 static void emit_flat(Tile *t, AstNode *pid, AstNode **counts, uint32_t to)
 {
     AstNode *below = NULL;
@@ -67,7 +64,7 @@ static void emit_flat(Tile *t, AstNode *pid, AstNode **counts, uint32_t to)
         if (i)
             id = tile_binary(t, AST_MOD, id, counts[i]);
         tile_emit_assign(t, t->grid.at[i]->id, id);
-        below = tile_both(t, AST_MUL, below, counts[i]);
+        below = i ? tile_both(t, AST_MUL, below, counts[i]) : below;
     }
 }
 
@@ -76,11 +73,9 @@ static void emit_groups(Tile *t, AstNode *pid, AstNode **counts, uint32_t n)
 {
     AstNode *rows = counts[n - 2], *columns = counts[n - 1];
     if (n > 2) {
-        AstNode *outer = tile_sym(t, tile_fresh(t, "pid_outer"));
         AstNode *plane = tile_sym(t, tile_fresh(t, "plane"));
         tile_emit_assign(t, plane, tile_binary(t, AST_MUL, rows, columns));
-        tile_emit_assign(t, outer, tile_binary(t, AST_FLOOR_DIV, pid, plane));
-        emit_flat(t, outer, counts, n - 2);
+        emit_flat(t, tile_binary(t, AST_FLOOR_DIV, pid, plane), counts, n - 2);
         tile_emit_assign(t, pid, tile_binary(t, AST_MOD, pid, plane));
     }
     AstNode *args[] = { tile_binary(t, AST_FLOOR_DIV, pid, columns),
@@ -104,7 +99,9 @@ void tile_emit_ids(Tile *t)
         AstNode *counts[TILE_MAX_RANK];
         AstNode *pid = tile_sym(t, tile_fresh(t, "pid"));
         tile_emit_assign(t, pid, TILE_CALL(t, "program_id", tile_int(t, 0)));
-        for (uint32_t i = 0; i < t->grid.len; i++)
+        // Nobody asks how many there are of the slowest, but for the rows of a group.
+        for (uint32_t i = t->grid_kind == TILE_GRID_GROUPS && t->grid.len == 2 ? 0 : 1;
+             i < t->grid.len; i++)
             counts[i] = count_name(t, t->grid.at[i]);
         if (t->grid_kind == TILE_GRID_GROUPS)
             emit_groups(t, pid, counts, t->grid.len);
@@ -115,7 +112,7 @@ void tile_emit_ids(Tile *t)
         if (t->grid.at[i]->offs_used)
             tile_emit_offs(t, t->grid.at[i]);
     for (uint32_t i = 0; i < t->axes.len; i++)
-        if (!t->axes.at[i]->loop && t->axes.at[i]->offs_used)
+        if (!t->axes.at[i]->loop && t->axes.at[i]->offs_used && !t->axes.at[i]->is_chunked)
             tile_emit_offs(t, t->axes.at[i]);
 }
 
@@ -176,16 +173,26 @@ static bool other_is_fast(const Tile *t, const Axis *a)
     return false;
 }
 
+static bool takes_whole(const Tile *t)
+{
+    for (uint32_t i = 0; i < t->axes.len; i++)
+        if (!t->axes.at[i]->loop && t->axes.at[i]->is_open)
+            return true;
+    return false;
+}
+
 /// Where a search begins, and what is compiled without one.
 static int64_t first_block(const Tile *t, const Axis *a)
 {
     if (a->in_dot)
         return is_outer(t, a) ? 128 : t->dot_bits >= 32 ? 32 : t->dot_bits == 8 ? 128 : 64;
-    if (a->is_fast)
-        return other_is_fast(t, a) || t->grid.len > 1 ? 128 : 1024;
     if (!a->loop)
         return 1024;
-    return t->has_reduce || t->has_dot ? 1 : other_is_fast(t, a) ? 8 : 1024;
+    if (a->is_fast)
+        return other_is_fast(t, a) || t->grid.len > 1 ? 128 : 1024;
+    if (t->has_reduce || t->has_dot || takes_whole(t))
+        return 1;
+    return other_is_fast(t, a) ? 8 : 1024;
 }
 
 void tile_open_blocks(Tile *t, Function *f)
@@ -201,6 +208,9 @@ void tile_open_blocks(Tile *t, Function *f)
                          .start = first_block(t, a) };
         VEC_PUSH(t->arena, &f->tunables, open);
     }
+    if (t->loop_param)
+        VEC_PUSH(t->arena, &f->tunables,
+                 ((Tunable){ .name = t->loop_param, .kind = TUNE_INT, .lo = 0, .hi = 1 }));
     if (t->grid_kind == TILE_GRID_GROUPS)
         VEC_PUSH(
             t->arena, &f->tunables,

@@ -67,10 +67,7 @@ static Value named(Tile *t, Value v)
 {
     if (v.ast->kind == AST_NAME)
         return v;
-    AstNode *name = tile_sym(t, tile_fresh(t, "index"));
-    tile_emit_assign(t, name, v.ast);
-    v.ast = name;
-    return v;
+    return tile_keep(t, sym_of(t->program->syms, "index"), v, true);
 }
 
 static bool add_value(Indexing *x, const AstNode *n)
@@ -264,7 +261,7 @@ static void add_term(Indexing *x, const Item *item, unsigned rank, Place *out)
     if (item->kind == ITEM_NEW)
         return;
     if (item->kind == ITEM_AXIS) {
-        item->axis->is_fast |= item->of + 1 == x->tensor->rank;
+        item->axis->is_fast |= item->of > 0 && item->of + 1 == x->tensor->rank;
         index = tile_spread(t, tile_offs(t, item->axis), item->at, rank);
         bound = tensor_bound(x, item, rank);
     } else if (item->kind == ITEM_SCALAR) {
@@ -348,13 +345,24 @@ static bool fits(Tile *t, const TileTensor *tensor, const Value *v, const Place 
     return false;
 }
 
+void tile_emit_effect(Tile *t, const TileTensor *tensor, const Value *block, AstNode *call)
+{
+    AstNode *statement = AST_MAKE(t->arena, EXPR_STMT, ExprStmt, t->span, .value = call);
+    if (t->chunk && tile_is_chunked(block)) {
+        tile_chunk_statement(t, block, statement, true);
+        return;
+    }
+    tile_chunk_stored(t, tensor);
+    tile_emit(t, statement);
+}
+
 static void store(Tile *t, TileTensor *tensor, const Place *place, const Value *v)
 {
     AstNode *call = TILE_CALL(t, "store", place->pointer, v->ast);
     if (place->mask)
         call = tile_with(t, call, "mask", place->mask);
     tensor->is_stored = true;
-    tile_emit(t, AST_MAKE(t->arena, EXPR_STMT, ExprStmt, t->span, .value = call));
+    tile_emit_effect(t, tensor, &place->block, call);
 }
 
 void tile_store(Tile *t, TileTensor *tensor, const AstNodes *indices, const Value *v, Span span)
@@ -445,7 +453,8 @@ Value tile_store_call(Tile *t, const TileArgs *args)
     AstNode *call = TILE_CALL(t, "store", place.pointer, args->at[2].ast);
     if (place.mask)
         call = tile_with(t, call, "mask", place.mask);
-    return (Value){ .kind = VALUE_REF, .ast = keep_keywords(t, args, call) };
+    tile_emit_effect(t, x, &place.block, keep_keywords(t, args, call));
+    return (Value){ .kind = VALUE_REF };
 }
 
 // atomic_add(x, index, value)
@@ -467,6 +476,8 @@ Value tile_atomic_call(Tile *t, const TileArgs *args)
     if (place.mask)
         v.ast = tile_with(t, v.ast, "mask", place.mask);
     v.ast = keep_keywords(t, args, v.ast);
+    v.has_effect = true;
+    tile_chunk_stored(t, x);
     return v;
 }
 

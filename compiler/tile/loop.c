@@ -54,6 +54,7 @@ typedef struct LoopState {
     const AstNode *loop;
     Assigned assigned;
     Variables before;  // what the loop carries, as the body sees it first
+    uint32_t defined;  // definitions in front of it
 } LoopState;
 
 static void loop_begin(Tile *t, const AstNode *loop, AstNodes body, LoopState *s)
@@ -69,12 +70,16 @@ static void loop_begin(Tile *t, const AstNode *loop, AstNodes body, LoopState *s
         for (unsigned k = 0; k < var->value.rank; k++)
             if (pads->lost[k] || s->assigned.jumps)
                 var->value.pads[k] = (Pad){ 0 };
+        if (t->chunk && tile_is_chunked(&var->value))
+            tile_chunk_fail(t);
         VEC_PUSH(t->arena, &s->before, *var);
     }
+    s->defined = t->definitions.len;
 }
 
 static void loop_end(Tile *t, const LoopState *s)
 {
+    tile_chunk_close(t, s->defined);
     for (uint32_t i = 0; i < s->before.len; i++) {
         const Value *was = &s->before.at[i].value;
         Variable *var = tile_find(t, s->before.at[i].name);
@@ -222,7 +227,8 @@ static AstNode *bound(Tile *t, const Value *v, const char *what, Sym name)
     bool leaf = v->ast->kind == AST_NAME || v->ast->kind == AST_INT;
     if (leaf || !t->inside)
         return v->ast;
-    AstNode *local = tile_sym(t, tile_fresh(t, arena_printf(t->arena, "%s_%s", what, name->text)));
+    AstNode *local =
+        tile_sym(t, tile_fresh(t, arena_printf(t->arena, "%s_%s", what, tile_stem(name->text))));
     tile_emit_assign(t, local, v->ast);
     return local;
 }
@@ -327,11 +333,10 @@ static void tile_loop(Tile *t, const AstFor *n, const AstCall *call, BuiltinId i
         return;
     loop_begin(t, &n->base, n->body, &state);
     for (uint32_t i = 0; i < count; i++) {
-        const char *name = axes[i]->text;
-        const char *stem = strncmp(name, "tile_", 5) == 0 && name[5] ? name + 5 : name;
         bool index = id == BUILTIN_GRID;
-        Sym local = index ? tile_local(t, ast_name(targets.at[i])->name)
-                          : tile_fresh(t, arena_printf(t->arena, "start_%s", stem));
+        Sym local =
+            index ? tile_local(t, ast_name(targets.at[i])->name)
+                  : tile_fresh(t, arena_printf(t->arena, "start_%s", tile_stem(axes[i]->text)));
         axes[i]->start = tile_sym(t, local);
         axes[i]->is_open = axes[i]->is_open && !index;
         tile_bind(t, ast_name(targets.at[i])->name,

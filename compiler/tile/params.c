@@ -260,15 +260,21 @@ static void add_given(ParamList *l)
     }
 }
 
-/// Whether elements lie side by side along the size in a tensor whose rows are dense.
+/// Whether elements lie side by side along a size. Vectors count where no tensor of more axes says
+/// that it is a number of rows.
 static bool is_dense(Tile *t, const Size *s)
 {
+    bool vector = false, rows = false;
     for (uint32_t i = 0; i < t->tensors.len; i++) {
         const TileTensor *x = t->tensors.at[i];
-        if (tile_size_root(x->sizes[x->rank - 1]) == s)
+        bool last = tile_size_root(x->sizes[x->rank - 1]) == s;
+        if (last && x->rank > 1)
             return true;
+        vector = vector || last;
+        for (unsigned k = 0; k + 1 < x->rank; k++)
+            rows = rows || tile_size_root(x->sizes[k]) == s;
     }
-    return false;
+    return vector && !rows;
 }
 
 static void add_sizes(ParamList *l)
@@ -327,6 +333,7 @@ void tile_make_params(Tile *t, Function *f, AstNodes *nodes)
         add_param(&l,
                   (Param){ .name = f->tunables.at[i].name,
                            .is_constexpr = true,
+                           .is_loop = f->tunables.at[i].name == t->loop_param,
                            .span = t->function->def->name_span },
                   tile_nl(t, "constexpr"), tile_int(t, f->tunables.at[i].start));
     for (uint32_t i = 0; i < t->axes.len; i++)

@@ -192,11 +192,42 @@ static bool reducible(Tile *t, const TileArgs *args)
     return false;
 }
 
+static bool over_chunks(const Value *v, const Axes *axes)
+{
+    for (unsigned i = 0; i < v->rank; i++)
+        if (axes->on[i] && v->axes[i] && v->axes[i]->is_chunked)
+            return true;
+    return false;
+}
+
+/// The input of the reduction; over all chunks it is a block that each lane has collected.
+static AstNode *collected(Tile *t, const TileArgs *args, const Axes *axes)
+{
+    const Value *v = &args->at[0];
+    BuiltinId id = args->builtin->id;
+    double pad;
+    AstNode *input = masked(t, id, v, axes);
+    if (!over_chunks(v, axes))
+        return input;
+    bool max = is_max(id), min = is_min(id), sum = id == BUILTIN_SUM || id == BUILTIN_MEAN;
+    if (id == BUILTIN_ARGMAX || id == BUILTIN_ARGMIN || (!max && !min && !sum) ||
+        v->elem == SCALAR_COUNT) {
+        tile_chunk_fail(t);
+        return input;
+    }
+    ScalarKind kind = rule_reduce(sum ? RULE_SUM : RULE_MAX, v->elem).operand;
+    return tile_chunk_accumulate(t, v, input, identity(t, id, v->elem, &pad), kind,
+                                 max   ? "maximum"
+                                 : min ? "minimum"
+                                       : NULL)
+        .ast;
+}
+
 /// The call with the axes and the words behind them.
 static AstNode *reduce_call(Tile *t, const TileArgs *args, const Axes *axes, bool keep)
 {
     BuiltinId id = args->builtin->id;
-    AstNode *ast = TILE_CALL(t, kernel_name(id, args->builtin), masked(t, id, &args->at[0], axes));
+    AstNode *ast = TILE_CALL(t, kernel_name(id, args->builtin), collected(t, args, axes));
     int axis = find_arg(args, "axis"), dtype = find_arg(args, "dtype");
     if (!axes->all)
         ast = tile_with(t, ast, "axis", args->at[axis].ast);
@@ -205,6 +236,13 @@ static AstNode *reduce_call(Tile *t, const TileArgs *args, const Axes *axes, boo
             tile_with(t, ast, "keep_dims", AST_MAKE(t->arena, BOOL, Bool, t->span, .value = true));
     if (dtype >= 0 && args->given[dtype])
         ast = tile_with(t, ast, "dtype", args->at[dtype].ast);
+    if (over_chunks(&args->at[0], axes)) {  // computed once, in front of the loops that use it
+        const char *stem = tile_chunk_axis(t)->offs->text + strlen("offs");
+        AstNode *name = tile_sym(
+            t, tile_fresh(t, arena_printf(t->arena, "%s%s", kernel_name(id, args->builtin), stem)));
+        tile_emit_assign(t, name, ast);
+        ast = name;
+    }
     return ast;
 }
 
@@ -222,6 +260,27 @@ Value tile_reduce(Tile *t, const TileArgs *args)
     AstNode *count = count_of(t, &args->at[0], &axes);
     out.ast = tile_binary(t, AST_DIV, out.ast, count);
     out.elem = out.elem == SCALAR_COUNT ? SCALAR_COUNT : rule_promote(out.elem, SCALAR_F32).kind;
+    return out;
+}
+
+/// exp(x - max) / sum in chunks: the parts are reductions of their own.
+static Value chunked_softmax(Tile *t, const TileArgs *args, const Axes *axes, ScalarKind kind)
+{
+    const Value x = args->at[0];
+    Value out = tile_block_like(&x, NULL, kind);
+    const BuiltinTable *table = t->program->builtins;
+    TileArgs max = { .builtin = builtin_get(table, BUILTIN_MAX),
+                     .count = 2,
+                     .names = { "input", "axis" } };
+    max.at[0] = x;
+    max.at[1] = args->at[1];
+    AstNode *peak = reduce_call(t, &max, axes, true);
+    out.ast = TILE_CALL(t, "exp", tile_binary(t, AST_SUB, x.ast, peak));
+    out = tile_chunk_define(t, sym_of(t->program->syms, "powers"), out);
+    TileArgs sum = max;
+    sum.builtin = builtin_get(table, BUILTIN_SUM);
+    sum.at[0] = out;
+    out.ast = tile_binary(t, AST_DIV, out.ast, reduce_call(t, &sum, axes, true));
     return out;
 }
 
@@ -246,8 +305,13 @@ Value tile_softmax(Tile *t, const TileArgs *args)
     t->has_reduce = true;
     Value out = tile_block_like(
         v, NULL, v->elem == SCALAR_COUNT || v->elem == SCALAR_F64 ? v->elem : SCALAR_F32);
-    out.ast = TILE_CALL(t, "softmax", masked(t, BUILTIN_MAX, v, &axes));
-    if (args->given[1])
+    if (over_chunks(v, &axes) && v->elem != SCALAR_F32 && v->elem != SCALAR_F64)
+        tile_chunk_fail(t);
+    if (over_chunks(v, &axes))
+        out = chunked_softmax(t, &with, &axes, out.elem);
+    else
+        out.ast = TILE_CALL(t, "softmax", masked(t, BUILTIN_MAX, v, &axes));
+    if (args->given[1] && !over_chunks(v, &axes))
         out.ast = tile_with(t, out.ast, "dim", args->at[1].ast);
     for (unsigned i = 0; i < v->rank; i++)
         if (axes.on[i])

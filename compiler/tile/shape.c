@@ -259,6 +259,8 @@ Value tile_matmul(Tile *t, const Value *a, const Value *b, Span span)
         return tile_error();
     }
     t->has_dot = true;
+    if (t->chunk && (tile_is_chunked(a) || tile_is_chunked(b)))
+        tile_chunk_fail(t);
     if (a->elem != SCALAR_COUNT)
         t->dot_bits = scalar_info[a->elem].bits;
     Value out = { .kind = VALUE_BLOCK, .elem = product_kind(a, b), .rank = a->rank };

@@ -71,9 +71,21 @@ static const Function *function_of(const Module *m, const AstNode *n)
     return NULL;
 }
 
-void tile_source(const Program *p, const Module *m, Buf *out)
+/// Whether a define switches on the loop over chunks.
+static bool is_looped(const Function *f, const char *const *defines, uint32_t count)
 {
-    (void)p;
+    bool on = false;
+    for (uint32_t i = 0; i < f->param_count; i++)
+        for (uint32_t k = 0; k < count && f->params[i].is_loop; k++) {
+            size_t len = f->params[i].name->len;
+            if (strncmp(defines[k], f->params[i].name->text, len) == 0 && defines[k][len] == '=')
+                on = strcmp(defines[k] + len, "=0") != 0 && strcmp(defines[k] + len, "=False") != 0;
+        }
+    return on;
+}
+
+void tile_source(const Module *m, const char *const *defines, uint32_t define_count, Buf *out)
+{
     const AstModule *ast = m->ast;
     print_head(ast, out);
     bool gap = true;
@@ -84,7 +96,8 @@ void tile_source(const Program *p, const Module *m, Buf *out)
         const Function *f = n->kind == AST_FUNCTION ? function_of(m, n) : NULL;
         if (n->kind == AST_FUNCTION || gap)
             buf_puts(out, n->kind == AST_FUNCTION ? "\n\n" : "\n");
-        ast_source(f ? &f->def->base : n, out);
+        const AstFunction *form = f ? f->shown[is_looped(f, defines, define_count)] : NULL;
+        ast_source(form ? &form->base : f ? &f->def->base : n, out);
         gap = n->kind == AST_FUNCTION;
     }
 }

@@ -32,11 +32,7 @@ static void assign_name(Tile *t, const AstNode *target, Value v)
         tile_bind(t, name, v);
         return;
     }
-    AstNode *local = tile_sym(t, tile_local(t, name));
-    tile_emit_assign(t, local, v.ast);
-    v = settled(v);
-    v.ast = local;
-    tile_bind(t, name, v);
+    tile_bind(t, name, settled(tile_keep(t, name, v, false)));
 }
 
 static void assign_parts(Tile *t, AstNodes targets, const Value *v, Span span)
@@ -53,10 +49,7 @@ static void assign_parts(Tile *t, AstNodes targets, const Value *v, Span span)
         bool leaf = parts[i].size || (parts[i].ast && parts[i].ast->kind == AST_INT);
         if (i + 1 == targets.len || !t->inside || !is_number || leaf)
             continue;
-        AstNode *temp = tile_sym(t, tile_fresh(t, "value"));
-        tile_emit_assign(t, temp, parts[i].ast);
-        parts[i].ast = temp;
-        parts[i].is_product = false;
+        parts[i] = tile_keep(t, sym_of(t->program->syms, "value"), parts[i], true);
     }
     for (uint32_t i = 0; i < targets.len; i++)
         tile_assign(t, targets.at[i], parts[i], span);
@@ -133,11 +126,12 @@ static void update(Tile *t, const AstAugAssign *n)
     Value both = tile_binary_value(t, n->op, &old, &v, n->base.span);
     if (both.kind == VALUE_ERROR)
         return;
-    if (!t->inside || both.ast->kind != AST_BINARY) {
+    if (!t->inside || both.ast->kind != AST_BINARY || (t->chunk && tile_is_chunked(&both))) {
         assign_name(t, n->target, both);
         return;
     }
     AstNode *local = tile_sym(t, tile_local(t, ast_name(n->target)->name));
+    tile_chunk_assigned(t, ast_name(local)->name);
     tile_emit(t, AST_MAKE(t->arena, AUG_ASSIGN, AugAssign, n->base.span, .op = n->op,
                           .target = local, .value = v.ast));
     both = settled(both);
@@ -184,8 +178,11 @@ static bool same_axes(const Value *a, const Value *b)
 }
 
 /// What a variable is after both ways, or a fault for whoever reads it.
-static Value joined(const Value *a, const Value *b)
+static Value joined(Tile *t, const Value *a, const Value *b)
 {
+    // A definition of one way is not that of the other.
+    if (t->chunk && (tile_is_chunked(a) || tile_is_chunked(b)) && a->ast != b->ast)
+        tile_chunk_fail(t);
     if (!same_axes(a, b)) {
         Value v = tile_error();
         v.is_weak = true;
@@ -204,7 +201,7 @@ static void join_env(Tile *t, const Variables *other)
     for (uint32_t i = 0; i < other->len; i++) {
         Variable *mine = tile_find(t, other->at[i].name);
         if (mine)
-            mine->value = joined(&mine->value, &other->at[i].value);
+            mine->value = joined(t, &mine->value, &other->at[i].value);
         else
             VEC_PUSH(t->arena, &t->env, other->at[i]);
     }
@@ -222,11 +219,13 @@ static void branch(Tile *t, const AstIf *n)
         return;
     TileNodes then = { 0 }, other = { 0 };
     Variables before = copy_env(t);
+    const uint32_t defined = t->definitions.len;
     tile_block(t, n->body, &then);
     Variables after = t->env;
     t->env = before;
     tile_block(t, n->orelse, &other);
     join_env(t, &after);
+    tile_chunk_close(t, defined);
     tile_emit(t, AST_MAKE(t->arena, IF, If, n->base.span, .cond = cond.ast,
                           .body = { then.at, then.len }, .orelse = { other.at, other.len }));
 }
@@ -238,8 +237,13 @@ static void expression(Tile *t, const AstExprStmt *n)
     if (n->value->kind == AST_STRING)
         return;
     Value v = tile_expr(t, n->value);
-    if (v.kind != VALUE_ERROR && v.ast && v.ast->kind == AST_CALL)
-        tile_emit(t, AST_MAKE(t->arena, EXPR_STMT, ExprStmt, n->base.span, .value = v.ast));
+    if (v.kind == VALUE_ERROR || !v.ast || v.ast->kind != AST_CALL)
+        return;
+    AstNode *statement = AST_MAKE(t->arena, EXPR_STMT, ExprStmt, n->base.span, .value = v.ast);
+    if (t->chunk && tile_is_chunked(&v))
+        tile_chunk_statement(t, &v, statement, v.has_effect);
+    else
+        tile_emit(t, statement);
 }
 
 static void only_assignments(Tile *t, const AstNode *n)

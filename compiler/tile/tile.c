@@ -63,7 +63,9 @@ static void begin_walk(Tile *t, const Tile *start)
         VEC_PUSH(t->arena, &t->env, start->env.at[i]);
     t->names.len = start->names.len;
     t->axes.len = t->grid.len = t->locals.len = 0;
-    t->inside = t->again = false;
+    t->definitions.len = 0;
+    t->store_loop = (StoreLoop){ 0 };
+    t->inside = t->again = t->chunk_failed = t->has_stored = t->failed = false;
     t->has_dot = t->has_reduce = false;
 }
 
@@ -92,18 +94,63 @@ static bool walk(Tile *t, uint32_t outer_at, TileNodes *out)
 
 /// Walks until nothing is learned any more. Each walk but the last loses a pad, joins two sizes or
 /// settles the grid, so this ends.
-static bool walk_all(Tile *t, TileNodes *out)
+static bool walk_until_known(Tile *t, const Tile *start, uint32_t outer_at, TileNodes *out)
 {
-    uint32_t outer_at;
-    const Tile start = *t;
-    t->outer = find_outer(t, &outer_at);
-    if (!t->outer || !check_behind(t, outer_at + 1))
-        return false;
     do {
-        begin_walk(t, &start);
+        begin_walk(t, start);
         if (!walk(t, outer_at, out))
             return false;
     } while (t->again);
+    return true;
+}
+
+/// The form that takes a whole axis in chunks, if there is one.
+static bool walk_in_chunks(Tile *t, const Tile *start, uint32_t outer_at, TileNodes *out)
+{
+    DiagSink *diags = t->program->diags;
+    const bool muted = diags->muted;
+    const Axis *axis = tile_chunk_axis(t);
+    const Sym block = axis ? ast_name(axis->block)->name : NULL;
+    if (!axis)
+        return false;
+    diags->muted = t->chunk = true;
+    bool ok = walk_until_known(t, start, outer_at, out) && !t->failed && !t->chunk_failed;
+    axis = tile_chunk_axis(t);
+    diags->muted = muted;
+    t->chunk = false;
+    return ok && axis && ast_name(axis->block)->name == block;
+}
+
+/// if LOOP_N: the form in chunks, else the other one.
+static void join_forms(Tile *t, const TileNodes *chunks, const TileNodes *whole, TileNodes *out)
+{
+    AstNode *choice =
+        AST_MAKE(t->arena, IF, If, t->span, .cond = tile_sym(t, t->loop_param),
+                 .body = { chunks->at, chunks->len }, .orelse = { whole->at, whole->len });
+    *out = (TileNodes){ 0 };
+    VEC_PUSH(t->arena, out, choice);
+}
+
+/// The kernel's statements: one form, or a choice of two.
+static bool walk_all(Tile *t, TileNodes *out)
+{
+    uint32_t outer_at;
+    TileNodes whole, chunks;
+    const Tile start = *t;
+    t->outer = find_outer(t, &outer_at);
+    if (!t->outer || !check_behind(t, outer_at + 1) ||
+        !walk_until_known(t, &start, outer_at, &whole))
+        return false;
+    const bool chunked = walk_in_chunks(t, &start, outer_at, &chunks);
+    if (!walk_until_known(t, &start, outer_at, &whole))
+        return false;
+    *out = whole;
+    if (!chunked)
+        return true;
+    t->span = t->outer->iter->span;
+    const Size *size = tile_chunk_axis(t)->size;
+    t->loop_param = tile_fresh(t, arena_printf(t->arena, "LOOP_%s", size->name->text));
+    join_forms(t, &chunks, &whole, out);
     return true;
 }
 
@@ -146,6 +193,19 @@ static AstNodes decorators(Tile *t, const Function *f)
     return (AstNodes){ out.at, out.len };
 }
 
+/// The kernel with one of its forms, for reading.
+static const AstFunction *shown(Tile *t, const AstFunction *def, const AstNodes *body)
+{
+    AstFunction out = *def;
+    TileNodes params = { 0 };
+    for (uint32_t i = 0; i < def->params.len; i++)
+        if (ast_param(def->params.at[i])->name != t->loop_param)
+            VEC_PUSH(t->arena, &params, def->params.at[i]);
+    out.params = (AstNodes){ params.at, params.len };
+    out.body = *body;
+    return ast_function(ast_make(t->arena, AST_FUNCTION, def->base.span, &out));
+}
+
 static void make_kernel(Tile *t, Function *f, const TileNodes *body)
 {
     AstFunction def = *t->function->def;
@@ -162,6 +222,11 @@ static void make_kernel(Tile *t, Function *f, const TileNodes *body)
     def.decorators = decorators(t, &made);
     def.body = (AstNodes){ body->at, body->len };
     made.def = ast_function(ast_make(t->arena, AST_FUNCTION, t->function->def->base.span, &def));
+    if (t->loop_param) {
+        const AstIf *forms = ast_if(body->at[0]);
+        made.shown[0] = shown(t, made.def, &forms->orelse);
+        made.shown[1] = shown(t, made.def, &forms->body);
+    }
     *f = made;
 }
 

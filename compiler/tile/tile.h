@@ -13,7 +13,8 @@
 /// fault is reported and left as it is. False when there was one.
 bool tile_rewrite(Program *p, Module *m);
 
-/// The module as newt text without tile kernels, which compiles to the same code.
-void tile_source(const Program *p, const Module *m, Buf *out);
+/// The module as newt text without tile kernels, which compiles to the same code. Of a kernel that
+/// takes a whole axis in one block or in a loop it is the one that `defines` ("LOOP_N=1") ask for.
+void tile_source(const Module *m, const char *const *defines, uint32_t define_count, Buf *out);
 
 #endif

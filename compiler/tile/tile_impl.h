@@ -51,10 +51,11 @@ typedef struct Axis {
     Size *size;           ///< begin .. end is all of this size, or NULL
     int64_t fixed;        ///< of no tensor: how many indices there are; else 0
     bool offs_used;
-    bool is_open;   ///< `block` is a parameter that a tuner may choose
-    bool is_index;  ///< of grid(): its target is a number
-    bool in_dot;    ///< an axis of a matrix product
-    bool is_fast;   ///< it indexes the last axis of a tensor
+    bool is_open;     ///< `block` is a parameter that a tuner may choose
+    bool is_index;    ///< of grid(): its target is a number
+    bool is_chunked;  ///< all of a size, in chunks: `start` is where one begins
+    bool in_dot;      ///< an axis of a matrix product
+    bool is_fast;     ///< it indexes the last axis of a tensor that has several
 } Axis;
 
 /// What the lanes beyond the end of an axis hold.
@@ -83,6 +84,7 @@ struct Value {
     unsigned rank;
     Axis *axes[TILE_MAX_RANK];  ///< NULL: size 1
     Pad pads[TILE_MAX_RANK];
+    bool has_effect;  ///< an atomic: computed once and no more
     bool is_product;  ///< BLOCK: `a @ b`, of these factors
     AstNode *factors[2];
     TileTensor *tensor;
@@ -122,6 +124,24 @@ typedef struct TileLocal {
 } TileLocal;
 typedef VEC(TileLocal) TileLocals;
 
+/// A value along a chunked axis that has a name.
+typedef struct Definition {
+    Sym name;
+    AstNode *value;
+    Span span;
+    bool is_closed;  ///< made in a loop or branch that has ended
+    bool is_late;    ///< made behind a store
+} Definition;
+
+/// The loop over chunks that was emitted last, if it stores: the next store goes into it.
+typedef struct StoreLoop {
+    const TileNodes *out;
+    uint32_t at;       ///< its place there
+    TileNodes stores;  ///< the end of its body
+    const bool *has;   ///< which of the first `defined` definitions it computes
+    uint32_t defined;
+} StoreLoop;
+
 /// A function that stands in place of its call.
 typedef struct TileFrame {
     struct TileFrame *outer;
@@ -152,6 +172,11 @@ typedef struct Tile {
     TileGrid grid_kind;
     Sym group;
     TileLocals locals;
+    bool chunk, chunk_failed;  ///< this walk takes whole axes in chunks; it cannot
+    bool has_stored;
+    Sym loop_param;  ///< constexpr that chooses between both forms; NULL: there is one form
+    VEC(Definition) definitions;
+    StoreLoop store_loop;
     unsigned errors;  ///< met before this kernel
     bool failed;      ///< a fault was met, also while reports are muted
     Variables env;
@@ -181,6 +206,8 @@ AstNode *tile_list(Tile *t, AstKind kind, uint32_t count, AstNode *const *items)
 AstNode *tile_spread(Tile *t, AstNode *v, unsigned at, unsigned rank);
 void tile_emit(Tile *t, AstNode *statement);
 void tile_emit_assign(Tile *t, AstNode *target, AstNode *value);
+/// `v` under a name: assigned to the variable `name`, or to one of its own with `is_new`.
+Value tile_keep(Tile *t, Sym name, Value v, bool is_new);
 /// `text`, or with a number behind it, that no name of the kernel has; it is taken then.
 Sym tile_fresh(Tile *t, const char *text);
 bool tile_is_int(const AstNode *n, int64_t value);
@@ -206,6 +233,8 @@ Value tile_size_value(Tile *t, Size *s);
 /// The vector of an axis's indices.
 AstNode *tile_offs(Tile *t, Axis *axis);
 Sym tile_offs_name(Tile *t, const char *text);
+/// "m" of "tile_m".
+const char *tile_stem(const char *text);
 /// The axis over 0 .. n - 1.
 Axis *tile_plain_axis(Tile *t, int64_t n);
 /// What a variable is called in the kernel.
@@ -260,6 +289,8 @@ typedef struct Place {
 bool tile_place(Tile *t, TileTensor *tensor, const AstNodes *indices, Span span, Place *out);
 Value tile_load(Tile *t, TileTensor *tensor, const AstNodes *indices, Span span);
 void tile_store(Tile *t, TileTensor *tensor, const AstNodes *indices, const Value *v, Span span);
+/// A statement that writes to `tensor` along the axes of `block`.
+void tile_emit_effect(Tile *t, const TileTensor *tensor, const Value *block, AstNode *call);
 Value tile_subscript(Tile *t, const AstSubscript *n);
 Value tile_load_call(Tile *t, const TileArgs *args);
 Value tile_store_call(Tile *t, const TileArgs *args);
@@ -293,6 +324,26 @@ Value tile_tensor_method(Tile *t, const TileTensor *x, const AstCall *n);
 /* ---- stmt.c ---- */
 void tile_block(Tile *t, AstNodes body, TileNodes *out);
 void tile_assign(Tile *t, const AstNode *target, Value v, Span span);
+
+/* ---- chunk.c: whole axes in chunks ---- */
+bool tile_is_chunked(const Value *v);
+/// This walk gives no kernel.
+void tile_chunk_fail(Tile *t);
+/// The axis of the last walk that could be taken in chunks, or NULL.
+const Axis *tile_chunk_axis(const Tile *t);
+/// Names a value along the chunked axis.
+Value tile_chunk_define(Tile *t, Sym name, Value v);
+/// A variable of the kernel is assigned: no definition may mean its old value.
+void tile_chunk_assigned(Tile *t, Sym local);
+/// `tensor` is written: no definition may load from it again.
+void tile_chunk_stored(Tile *t, const TileTensor *tensor);
+/// Definitions from `from` on have gone out of reach.
+void tile_chunk_close(Tile *t, uint32_t from);
+/// Emits `statement`, which runs along the chunked axis of `v`, in a loop over chunks.
+void tile_chunk_statement(Tile *t, const Value *v, AstNode *statement, bool stores);
+/// A block of `kind` that collects `masked` over all chunks by `combine` (NULL: +).
+Value tile_chunk_accumulate(Tile *t, const Value *v, AstNode *masked, AstNode *identity,
+                            ScalarKind kind, const char *combine);
 
 /* ---- function.c ---- */
 Value tile_call_function(Tile *t, const Function *f, const AstCall *n);

@@ -67,6 +67,18 @@ Variable *tile_find(Tile *t, Sym name)
     return NULL;
 }
 
+Value tile_keep(Tile *t, Sym name, Value v, bool is_new)
+{
+    if (t->chunk && tile_is_chunked(&v))
+        return tile_chunk_define(t, name, v);
+    Sym local = is_new ? tile_fresh(t, name->text) : tile_local(t, name);
+    tile_chunk_assigned(t, local);
+    tile_emit_assign(t, tile_sym(t, local), v.ast);
+    v.ast = tile_sym(t, local);
+    v.is_product = false;
+    return v;
+}
+
 void tile_bind(Tile *t, Sym name, Value v)
 {
     Variable *old = tile_find(t, name);
@@ -131,12 +143,15 @@ static int64_t cover(int64_t size)
     return n;
 }
 
+const char *tile_stem(const char *text)
+{
+    return strncmp(text, "tile_", 5) == 0 && text[5] ? text + 5 : text;
+}
+
 /// offs_m for tile_m, offs_n for a size N, offs_x_d1 for a size without a name.
 Sym tile_offs_name(Tile *t, const char *text)
 {
-    if (strncmp(text, "tile_", 5) == 0 && text[5])
-        text += 5;
-    char *lower = arena_printf(t->arena, "offs_%s", text);
+    char *lower = arena_printf(t->arena, "offs_%s", tile_stem(text));
     for (char *c = lower; *c; c++)
         if (*c >= 'A' && *c <= 'Z')
             *c = (char)(*c - 'A' + 'a');
@@ -170,6 +185,11 @@ Axis *tile_whole(Tile *t, Size *s, const TileTensor *tensor, unsigned axis)
                  .size = s,
                  .is_open = true };
     a->offs = tile_offs_name(t, s->name->text);
+    if (t->chunk) {
+        a->is_chunked = true;
+        a->start =
+            tile_sym(t, tile_fresh(t, arena_printf(t->arena, "start_%s", a->offs->text + 5)));
+    }
     a->block = tile_sym(t, tile_fresh(t, arena_printf(t->arena, "BLOCK_%s", s->name->text)));
     a->end = tile_size_ast(t, s);
     VEC_PUSH(t->arena, &t->axes, a);

@@ -202,6 +202,7 @@ static NewtStatus bind(const NewtBinding *b, const NewtTensor *tensors, void *ar
 NewtStatus newt_bind_(const NewtBinding *binding, const NewtDevice *device,
                       const NewtTensor *tensors, void *args)
 {
-    NewtStatus status = bind(binding, tensors, args);
+    NewtStatus status =
+        tensors ? bind(binding, tensors, args) : newti_fail_null(binding->kernel->name, "args");
     return newti_log_status(device ? device->options.log : LOG_OFF, status);
 }

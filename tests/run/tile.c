@@ -126,7 +126,7 @@ static void check_softmax(RunCx *cx, int64_t rows, int64_t width, int64_t gap, b
 static void test_softmax(RunCx *cx)
 {
     static const int64_t shapes[][2] = { { 1, 1 },    { 5, 7 },    { 3, 1024 }, { 4, 1025 },
-                                         { 2, 1500 }, { 2, 4096 }, { 1, 5000 }, { 0, 9 } };
+                                         { 2, 1500 }, { 2, 4096 }, { 1, 5000 }, { 0, 9 }, { 3, 16385 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t gap = 0; gap < 3; gap += 2)
             for (int turn = 0; turn < 2; turn++)

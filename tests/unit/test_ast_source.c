@@ -60,6 +60,15 @@ static const char *const lines[] = {
     "True, False, None, ...",
     "(a if b else c)(d), (a + b)[c], (not a) == b",
     "a is b, a is not b, a in (b, c), a not in b",
+    /* too long for a line */
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa * bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb - "
+    "ccccccccccccccccccccccccccc * ddddddddddd",
+    "f(aaaaaaaaaaaaaaaaaaaaaaaaaaaa * (bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb - "
+    "ccccccccccccccccccccccccccc) * ddddddddddddd, e=1)",
+    "f(aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, "
+    "ccccccccccccccccccccccccccc).g(d).h(e, f=i)",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa ** f(bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb, "
+    "ccccccccccccccccccccccccccc) < ddddddddd",
 };
 
 static void test_lines(void **state)

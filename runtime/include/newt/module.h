@@ -205,7 +205,8 @@ struct NewtKernel {
     const NewtVariant *variants;
     uint32_t param_count;
     uint32_t variant_count;
-    const NewtTuning *tuning;  ///< NULL: one configuration, without a name
+    const NewtTuning *tuning;           ///< NULL: one configuration, without a name
+    const struct NewtBinding *binding;  ///< NULL: C passes the parameters themselves, not tensors
 };
 
 struct NewtModuleDesc {
@@ -261,7 +262,8 @@ typedef struct NewtBinding {
 
 /// Checks `tensors` by the binding's rules and fills the members of the argument record `args` that
 /// come from them. NEWT_BAD_ARGUMENT, with both values and their names in newt_last_error(), when
-/// the kernel cannot take them; NEWT_TOO_LARGE when an offset does not fit 62 bits. Thread-safe.
+/// the kernel cannot take them, or `tensors` is NULL; NEWT_TOO_LARGE when an offset does not fit 62
+/// bits. Thread-safe.
 NEWT_NODISCARD NewtStatus newt_bind_(const NewtBinding *binding, const NewtDevice *device,
                                      const NewtTensor *tensors, void *args);
 
