@@ -117,6 +117,14 @@ void tuned_header_functions(const ArtifactKernel *k, const char *mark, Buf *out)
                "/// \"%s\" and so on; NULL past the end.\n"
                "%sconst char *%s_config_text(%sConfig config);\n\n",
                k->configs[0].text, mark, k->name, config);
+    buf_printf(out,
+               "/// Checks every configuration against the host's result, times the correct ones, "
+               "and keeps the\n/// best for this device and shape class: later calls of `%s` take "
+               "it. Slow, allocates copies of\n/// the buffers, leaves the buffers themselves "
+               "alone; never implied by a launch.\n"
+               "%sNEWT_NODISCARD NewtStatus %s_tune(NewtDevice *device,%s const %s *args,\n"
+               "    const NewtTuneOptions *options, NewtTuneResult *result);\n\n",
+               k->name, mark, k->name, tuned_grid(k), args);
     buf_free(&type);
 }
 
@@ -220,6 +228,14 @@ void tuned_module_functions(const ArtifactKernel *k, uint32_t index, Buf *out)
                "const char *%s_config_text(%sConfig config)\n{\n"
                "    return newt_config_text_(&newt_kernels[%u], (int)config);\n}\n\n",
                k->name, config, index);
+    buf_printf(out,
+               "NewtStatus %s_tune(NewtDevice *device,%s const %s *args,\n"
+               "    const NewtTuneOptions *options, NewtTuneResult *result)\n{\n",
+               k->name, tuned_grid(k), args);
+    record = tuned_take_args(k, index, out);
+    buf_printf(out,
+               "    return newt_tune_(&newt_kernels[%u], device, %s, %s, options, result);\n}\n\n",
+               index, grid, record);
     buf_free(&type);
 }
 

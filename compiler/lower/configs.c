@@ -168,10 +168,10 @@ bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *conf
 
 /* ---- names ---- */
 
-/// "BLOCK_SIZE_M" is M in the name of a configuration.
+/// "BLOCK_SIZE_M" and "BLOCK_TILE_M" are M in the name of a configuration.
 static Str short_name(Str name)
 {
-    static const char *const prefixes[] = { "BLOCK_SIZE_", "BLOCK_" };
+    static const char *const prefixes[] = { "BLOCK_SIZE_", "BLOCK_TILE_", "BLOCK_" };
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         const uint32_t len = (uint32_t)strlen(prefixes[i]);
         if (name.len > len && memcmp(name.at, prefixes[i], len) == 0)
@@ -302,11 +302,9 @@ static bool mark_params(Enumerate *e, const Function *f, const char *what, int p
     return false;
 }
 
-bool lower_tuned_params(Enumerate *e, const Function *f, KernelUnit *unit)
+static bool no_hooks(Enumerate *e, const Function *f)
 {
     static const char *const hooks[] = { "pre_hook", "post_hook" };
-    if (!f->autotune)
-        return true;
     for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++) {
         const AstNode *hook = argument(f->autotune, hooks[i], -1);
         if (!hook || hook->kind == AST_NONE)
@@ -317,10 +315,19 @@ bool lower_tuned_params(Enumerate *e, const Function *f, KernelUnit *unit)
                                "before each run");
         return false;
     }
+    return true;
+}
+
+bool lower_tuned_params(Enumerate *e, const Function *f, KernelUnit *unit)
+{
     unit->is_key = ARENA_NEW_N(e->p->arena, bool, f->param_count);
     unit->is_zeroed = ARENA_NEW_N(e->p->arena, bool, f->param_count);
     unit->is_restored = ARENA_NEW_N(e->p->arena, bool, f->param_count);
-    return mark_params(e, f, "key", 1, unit->is_key) &&
-           mark_params(e, f, "reset_to_zero", 3, unit->is_zeroed) &&
-           mark_params(e, f, "restore_value", 4, unit->is_restored);
+    // Sizes of tensors make the class of a tile kernel; without a key= all integers do.
+    for (uint32_t i = 0; i < f->param_count; i++)
+        unit->is_key[i] =
+            f->params[i].role == PARAM_SIZE || (!f->autotune && f->params[i].role == PARAM_PLAIN);
+    return !f->autotune || (no_hooks(e, f) && mark_params(e, f, "key", 1, unit->is_key) &&
+                            mark_params(e, f, "reset_to_zero", 3, unit->is_zeroed) &&
+                            mark_params(e, f, "restore_value", 4, unit->is_restored));
 }

@@ -60,7 +60,7 @@ typedef struct KernelUnit {
     uint32_t form_count;
     const UnitConfig *configs;  ///< the first is the default; none: not autotuned
     uint32_t config_count;
-    /* by parameter of the function; NULL when not autotuned */
+    /* by parameter of the function */
     bool *is_key;       ///< its value makes the shape class
     bool *is_zeroed;    ///< reset_to_zero
     bool *is_restored;  ///< restore_value

@@ -71,7 +71,8 @@ bool lower_configs(Enumerate *e, const Function *f, ConfigVec *out);
 bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *config, Settings *s);
 /// Names `s`, which `config` was applied to. False: it equals an earlier one and is dropped.
 bool lower_add_config(Enumerate *e, UnitBuild *b, const ConstConfig *config, const Settings *s);
-/// What @autotune says about parameters: key, reset_to_zero, restore_value.
+/// What @autotune says about parameters: key, reset_to_zero, restore_value; and what makes the shape
+/// class without it.
 bool lower_tuned_params(Enumerate *e, const Function *f, KernelUnit *unit);
 
 /* ---- heuristics.c ---- */

@@ -1,5 +1,6 @@
 /// Configurations of autotuned kernels: which one a launch takes, and loading them.
 #include "launch.h"
+#include "tune_book.h"
 
 /// The configuration of a kernel that a number means; NULL after a report.
 static const NewtConfig *config_get(const NewtKernel *kernel, int config)
@@ -19,8 +20,11 @@ NewtStatus newti_config_begin(const Launch *launch, ConfigWalk *walk)
     walk->chosen = launch->config;
     if (launch->config < -1 || (launch->config >= 0 && !config_get(launch->kernel, launch->config)))
         return NEWT_BAD_ARGUMENT;
-    if (launch->config == -1 && tuning)
-        walk->chosen = (int)tuning->default_config;
+    if (launch->config == -1 && tuning) {
+        walk->chosen = newti_book_find(launch->device, launch->kernel, launch->args);
+        if (walk->chosen < 0)
+            walk->chosen = (int)tuning->default_config;
+    }
     return NEWT_OK;
 }
 

@@ -4,10 +4,11 @@
 /// of open devices. It changes under its mutex, which the fork handler holds across a fork, so a
 /// child always finds it whole. CUDA does not survive a fork: a child counts one fork more than
 /// its parent's devices and refuses them.
-#define _GNU_SOURCE  // sched_getaffinity
 #include "device.h"
+#include "host.h"
 #include "load.h"
-#include <sched.h>
+#include "memory.h"
+#include "tune_book.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,14 +106,22 @@ static NewtDevice *device_new(const Options *options)
     return device;
 }
 
+/// A device begins with what the store of NEWT_TUNE_DB knows; one that cannot be read is reported
+/// in the log and changes nothing.
 static void device_publish(NewtDevice *device)
 {
+    const char *store = getenv("NEWT_TUNE_DB");
+    newti_tune_name(device, device->tune_name, sizeof device->tune_name);
+    if (store && *store)
+        newti_log_status(device->options.log, newti_book_load(device, store));
     device->next = registry.devices;
     registry.devices = device;
 }
 
 static void device_free(NewtDevice *device)
 {
+    newti_book_free(device);
+    newti_memory_leave(device);
     pthread_mutex_destroy(&device->load_lock);
     free(device->image_path);
     free(device);
@@ -130,9 +139,7 @@ static NewtStatus host_open(const Options *options, NewtDevice **out)
         device = device_new(options);
         if (!device)
             return no_memory("host");
-        cpu_set_t set;
-        int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-        device->cpus = (unsigned)cpus;
+        device->cpus = newti_host_cpus();
         strcpy(device->label, "host");
         strcpy(device->arch_name, "host");
         strcpy(device->name, "host");

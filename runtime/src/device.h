@@ -2,7 +2,7 @@
 ///
 /// Handles are interned: a context has one NewtDevice, counted by its opens, in a process-wide
 /// registry under one mutex. A device's fields are constant after it was published, except those
-/// marked atomic and `modules`, which grows under `load_lock` and is read without it.
+/// marked atomic and `modules` and `tuned`, which grow under `load_lock` and are read without it.
 #ifndef NEWT_SRC_DEVICE_H
 #define NEWT_SRC_DEVICE_H
 #include "driver_api.h"
@@ -11,9 +11,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-enum { MODULE_BUCKETS = 64 };
+enum { MODULE_BUCKETS = 64, TUNE_BUCKETS = 16 };
 
 typedef struct LoadedModule LoadedModule;
+typedef struct TuneRecord TuneRecord;
+typedef struct HostBlock HostBlock;
 
 struct NewtDevice {
     const Driver *driver;  // NULL: the host
@@ -27,9 +29,10 @@ struct NewtDevice {
     unsigned forks;       // of the process that opened it
     Options options;
     char *image_path;  // NEWT_IMAGE_PATH, or NULL
-    char label[32];  // "cuda:0", "host": for error texts and logs
+    char label[32];    // "cuda:0", "host": for error texts and logs
     char arch_name[16];
     char name[128];
+    char tune_name[128];  // in tuning stores: the GPU, or the processor
 
     NewtDevice *next;  // in the registry, under its mutex
     unsigned opens;    // likewise
@@ -38,6 +41,8 @@ struct NewtDevice {
     _Atomic CudaResult fault;  // the CUresult that lost the context, or CUDA_OK
     pthread_mutex_t load_lock;
     _Atomic(LoadedModule *) modules[MODULE_BUCKETS];
+    _Atomic(TuneRecord *) tuned[TUNE_BUCKETS];
+    HostBlock *blocks;  // what newt_alloc() gave on the host; under load_lock
 };
 
 /// Whether `device` can be used by this process now. `who` is the function or kernel for the text.

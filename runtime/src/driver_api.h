@@ -58,6 +58,7 @@ enum {
     CUDA_NVLINK_UNCORRECTABLE = 220,
     CUDA_JIT_COMPILER_NOT_FOUND = 221,
     CUDA_UNSUPPORTED_PTX_VERSION = 222,
+    CUDA_NOT_READY = 600,
     CUDA_ILLEGAL_ADDRESS = 700,
     CUDA_LAUNCH_OUT_OF_RESOURCES = 701,
     CUDA_LAUNCH_TIMEOUT = 702,
@@ -78,6 +79,7 @@ enum {
 /// Attributes, options and modes, with the driver's numbers.
 enum {
     CUDA_DEVICE_MULTIPROCESSORS = 16,
+    CUDA_DEVICE_L2 = 38,
     CUDA_DEVICE_MAJOR = 75,
     CUDA_DEVICE_MINOR = 76,
     CUDA_DEVICE_SHARED_OPTIN = 97,  ///< per block, the system's reserved part already taken off

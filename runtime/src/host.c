@@ -4,10 +4,11 @@
 /// ten microseconds each. The caller therefore begins alone and looks at the clock now and then;
 /// only when the programs done so far predict enough work does it start helpers for the rest.
 /// All take chunks of consecutive programs from one counter until none are left.
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE  // sched_getaffinity
 #include "host.h"
 #include "error.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -35,6 +36,12 @@ typedef struct Helper {
     void *scratch;
     pthread_t thread;
 } Helper;
+
+unsigned newti_host_cpus(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
 
 int64_t newti_clock_ns(void)
 {
@@ -145,6 +152,21 @@ static void run_rest(HostRun *run, void *own_scratch, int64_t wanted, size_t scr
     free(scratch);
 }
 
+static size_t scratch_size(const NewtVariant *variant)
+{
+    return (variant->host_scratch + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+}
+
+/// One thread's scratch memory, to be freed; NULL when the variant needs none.
+static NewtStatus scratch_new(const NewtKernel *kernel, const NewtVariant *variant, void **out)
+{
+    const size_t size = scratch_size(variant);
+    *out = size > 0 ? aligned_alloc(SCRATCH_ALIGN, size) : NULL;
+    return *out || size == 0 ? NEWT_OK
+                             : newti_fail(NEWT_NO_MEMORY, "%s: no memory for %zu bytes of scratch",
+                                          kernel->name, size);
+}
+
 NewtStatus newti_host_run(const NewtKernel *kernel, const NewtVariant *variant, const void *args,
                           const uint32_t grid[3], unsigned cpus)
 {
@@ -154,19 +176,31 @@ NewtStatus newti_host_run(const NewtKernel *kernel, const NewtVariant *variant, 
         .grid = { (int32_t)grid[0], (int32_t)grid[1], (int32_t)grid[2] },
         .total = (int64_t)grid[0] * grid[1] * grid[2],
     };
-    void *scratch = NULL;
-    size_t size = (variant->host_scratch + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
-    if (size > 0) {
-        scratch = aligned_alloc(SCRATCH_ALIGN, size);
-        if (!scratch)
-            return newti_fail(NEWT_NO_MEMORY, "%s: no memory for %zu bytes of scratch",
-                              kernel->name, size);
-    }
+    void *scratch;
+    NewtStatus status = scratch_new(kernel, variant, &scratch);
+    if (status != NEWT_OK)
+        return status;
     int64_t wanted = run_alone(&run, scratch);
     if (wanted > (int64_t)cpus - 1)
         wanted = (int64_t)cpus - 1;
     if (atomic_load_explicit(&run.next, memory_order_relaxed) < run.total)
-        run_rest(&run, scratch, wanted, size);
+        run_rest(&run, scratch, wanted, scratch_size(variant));
     free(scratch);
     return NEWT_OK;
+}
+
+NewtStatus newti_host_run_one(const NewtKernel *kernel, const NewtVariant *variant,
+                              const void *args, const uint32_t grid[3], int64_t index)
+{
+    HostRun run = {
+        .entry = variant->host,
+        .args = args,
+        .grid = { (int32_t)grid[0], (int32_t)grid[1], (int32_t)grid[2] },
+    };
+    void *scratch = NULL;
+    NewtStatus status = scratch_new(kernel, variant, &scratch);
+    if (status == NEWT_OK)
+        run_range(&run, scratch, index, index + 1);
+    free(scratch);
+    return status;
 }

@@ -8,6 +8,13 @@
 NewtStatus newti_host_run(const NewtKernel *kernel, const NewtVariant *variant, const void *args,
                           const uint32_t grid[3], unsigned cpus);
 
+/// Runs one program, the `index`th with the first axis fastest, on the calling thread.
+NewtStatus newti_host_run_one(const NewtKernel *kernel, const NewtVariant *variant,
+                              const void *args, const uint32_t grid[3], int64_t index);
+
+/// The processors that this process may use.
+unsigned newti_host_cpus(void);
+
 /// Nanoseconds of the monotonic clock.
 int64_t newti_clock_ns(void);
 #endif

@@ -11,8 +11,7 @@
 
 enum { PARAMETER_MAX = NEWT_PARAM_MAX + NEWT_TENSOR_MAX + 3 };
 
-/// The integer parameter at `at`; an I64 view of the bits for U64.
-static int64_t integer_get(NewtType type, const void *at)
+int64_t newti_integer_get(NewtType type, const void *at)
 {
 #define AS(Type)                          \
     do {                                  \
@@ -55,7 +54,7 @@ static bool predicate_holds(const NewtPredicate *predicate, const NewtParam *par
         memcpy(&address, at, sizeof address);
         return (address & ((uintptr_t)wanted - 1)) == 0;
     }
-    int64_t value = integer_get(param->type, at);
+    int64_t value = newti_integer_get(param->type, at);
     bool is_huge = param->type == NEWT_U64 && value < 0;  // 2^63 and more
     switch (predicate->test) {
     case NEWT_TEST_MULTIPLE:
@@ -125,6 +124,23 @@ static NewtStatus variant_missing(const NewtKernel *kernel)
 {
     return newti_fail(NEWT_TOO_LARGE, "%s has no variant for sizes as large as these",
                       kernel->name);
+}
+
+NewtStatus newti_host_generic(Launch *launch, const NewtVariant **out)
+{
+    const NewtKernel *kernel = launch->kernel;
+    for (uint32_t v = launch->end; v-- > launch->first;) {
+        const NewtVariant *variant = &kernel->variants[v];
+        if (!variant->host || !variant_fits(kernel, variant, launch->args))
+            continue;
+        *out = variant;
+        return grid_compute(launch, variant);
+    }
+    return newti_fail(NEWT_NO_IMAGE,
+                      "%s was not compiled for the host, which gives the results that "
+                      "configurations are compared with; add --arch=host to the command that "
+                      "compiles %s",
+                      kernel->name, kernel->module->name);
 }
 
 /// Tries the variants of one configuration.
@@ -419,6 +435,29 @@ static NewtStatus launch_any(Launch *launch)
         return status;
     status = cuda_launch(launch);
     newti_device_leave(device, pushed);
+    return status;
+}
+
+NewtStatus newti_launch_generic(Launch *launch)
+{
+    const uint32_t first = launch->first;
+    NewtStatus status = NEWT_NO_IMAGE;
+    bool pushed;
+    NewtStatus entered = newti_device_enter(launch->device, launch->kernel->name, &pushed);
+    if (entered != NEWT_OK)
+        return entered;
+    CudaTensorMap maps[NEWT_TENSOR_MAX];
+    launch->maps = maps;
+    for (uint32_t v = launch->end; v-- > first && status == NEWT_NO_IMAGE;) {
+        const NewtVariant *variant;
+        const Slot *slot;
+        launch->first = v;
+        launch->end = v + 1;
+        status = config_choose(launch, &variant, &slot);
+        if (status == NEWT_OK && slot)
+            status = slot_launch(launch, variant, slot);
+    }
+    newti_device_leave(launch->device, pushed);
     return status;
 }
 

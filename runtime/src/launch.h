@@ -17,6 +17,9 @@ typedef struct Launch {
     uint32_t first, end;  // variants of the configuration that is tried
 } Launch;
 
+/// The integer parameter at `at`; an I64 view of the bits for U64.
+int64_t newti_integer_get(NewtType type, const void *at);
+
 /// Whether `kernel` is of this libnewt's ABI and `device` can be used now.
 NewtStatus newti_kernel_check(const NewtKernel *kernel, const NewtDevice *device);
 
@@ -46,4 +49,10 @@ NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **variant, cons
 /// and the true grid of a persistent one.
 void newti_launch_extras(CudaTensorMap *maps, const uint32_t grid[3], const NewtEntry *entry,
                          void **parameters);
+
+/// The most general variant from [first, end) whose host code is for these arguments, and its grid.
+NewtStatus newti_host_generic(Launch *launch, const NewtVariant **out);
+
+/// Launches on a CUDA device the most general variant from [first, end) that it has.
+NewtStatus newti_launch_generic(Launch *launch);
 #endif

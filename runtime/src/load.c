@@ -125,8 +125,7 @@ static NewtStatus image_load(const Load *load, const NewtEntry *entry, LoadedIma
     const char *call = has_libraries(driver) ? "cuLibraryLoadData" : "cuModuleLoadDataEx";
     CudaResult result;
     if (has_libraries(driver))
-        result = driver->cuLibraryLoadData(&slot->library, data, options, values, 2, NULL,
-                                           NULL, 0);
+        result = driver->cuLibraryLoadData(&slot->library, data, options, values, 2, NULL, NULL, 0);
     else
         result = driver->cuModuleLoadDataEx(&slot->module, data, 2, options, values);
     free(file);  // the driver has a copy

@@ -1,19 +1,114 @@
 /// Memory of a device or the host, copies, and waiting.
-#include "device.h"
+#include "memory.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { HOST_ALIGN = 256 };  // what cuMemAlloc gives at least, so that variants choose alike
 
-static NewtStatus host_alloc(size_t bytes, void **out)
+/// Stands in front of what newt_alloc() gives on the host, so that the tuner finds the size of a
+/// buffer as the CUDA driver tells it.
+struct HostBlock {
+    NewtDevice *owner;  // NULL: it was closed
+    HostBlock *next, *previous;
+    size_t bytes;
+};
+_Static_assert(sizeof(HostBlock) <= HOST_ALIGN, "a block's head fits in front of it");
+
+static char *block_memory(HostBlock *block)
 {
-    void *at = NULL;
-    if (bytes <= SIZE_MAX - HOST_ALIGN)
-        at = aligned_alloc(HOST_ALIGN, (bytes + HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN);
-    if (!at)
+    return (char *)block + HOST_ALIGN;
+}
+
+static NewtStatus host_alloc(NewtDevice *device, size_t bytes, void **out)
+{
+    HostBlock *block = NULL;
+    if (bytes <= SIZE_MAX - 2 * HOST_ALIGN)
+        block = aligned_alloc(HOST_ALIGN, (bytes + 2 * HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN);
+    if (!block)
         return newti_fail(NEWT_NO_MEMORY, "newt_alloc: no memory for %zu bytes on the host", bytes);
-    *out = at;
+    pthread_mutex_lock(&device->load_lock);
+    *block = (HostBlock){ .owner = device, .next = device->blocks, .bytes = bytes };
+    if (device->blocks)
+        device->blocks->previous = block;
+    device->blocks = block;
+    pthread_mutex_unlock(&device->load_lock);
+    *out = block_memory(block);
     return NEWT_OK;
+}
+
+static void host_free(NewtDevice *device, void *at)
+{
+    HostBlock *block = (HostBlock *)(void *)((char *)at - HOST_ALIGN);
+    pthread_mutex_lock(&device->load_lock);
+    if (block->next)
+        block->next->previous = block->previous;
+    if (block->previous)
+        block->previous->next = block->next;
+    else if (block->owner == device)
+        device->blocks = block->next;
+    pthread_mutex_unlock(&device->load_lock);
+    free(block);
+}
+
+void newti_memory_leave(NewtDevice *device)
+{
+    for (HostBlock *block = device->blocks; block;) {
+        HostBlock *next = block->next;
+        block->owner = NULL;
+        block->next = block->previous = NULL;
+        block = next;
+    }
+}
+
+static bool host_range(NewtDevice *device, const char *at, size_t *bytes)
+{
+    bool found = false;
+    pthread_mutex_lock(&device->load_lock);
+    for (HostBlock *block = device->blocks; block && !found; block = block->next) {
+        const char *begin = block_memory(block);
+        found = at >= begin && at < begin + block->bytes;
+        if (found)
+            *bytes = block->bytes - (size_t)(at - begin);
+    }
+    pthread_mutex_unlock(&device->load_lock);
+    return found;
+}
+
+bool newti_memory_range(NewtDevice *device, const void *at, size_t *bytes)
+{
+    CudaAddress base = 0;
+    size_t size = 0;
+    bool pushed;
+    if (!device->driver)
+        return host_range(device, at, bytes);
+    if (newti_device_enter(device, "newt_tune", &pushed) != NEWT_OK)
+        return false;
+    const CudaAddress address = (CudaAddress)(uintptr_t)at;
+    const CudaResult result = device->driver->cuMemGetAddressRange(&base, &size, address);
+    newti_device_note(device, result);
+    newti_device_leave(device, pushed);
+    if (result != CUDA_OK || address < base || address - base >= size)
+        return false;
+    *bytes = size - (size_t)(address - base);
+    return true;
+}
+
+NewtStatus newti_memory_set(NewtDevice *device, void *at, unsigned char value, size_t bytes)
+{
+    bool pushed;
+    if (!device->driver) {
+        memset(at, value, bytes);
+        return NEWT_OK;
+    }
+    NewtStatus status = newti_device_enter(device, "newt_tune", &pushed);
+    if (status != NEWT_OK)
+        return status;
+    const CudaResult result =
+        device->driver->cuMemsetD8Async((CudaAddress)(uintptr_t)at, value, bytes, NULL);
+    if (result != CUDA_OK)
+        status = newti_device_fail(device, result, "cuMemsetD8Async", "newt_tune");
+    newti_device_leave(device, pushed);
+    return status;
 }
 
 static NewtStatus cuda_alloc(NewtDevice *device, size_t bytes, void **out)
@@ -46,7 +141,7 @@ static NewtStatus alloc_any(NewtDevice *device, size_t bytes, void **out)
         *out = NULL;
         return NEWT_OK;
     }
-    return device->driver ? cuda_alloc(device, bytes, out) : host_alloc(bytes, out);
+    return device->driver ? cuda_alloc(device, bytes, out) : host_alloc(device, bytes, out);
 }
 
 static NewtStatus logged(const NewtDevice *device, NewtStatus status)
@@ -65,7 +160,7 @@ void newt_free(NewtDevice *device, void *at)
     if (!at || !device)
         return;
     if (!device->driver) {
-        free(at);
+        host_free(device, at);
         return;
     }
     // A context that is lost took its memory along; a child after fork owns none of it.

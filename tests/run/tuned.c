@@ -115,8 +115,44 @@ static void powers_of_two(RunCx *cx)
     run_same_bits(got_b, want_b, sizeof *got_b, COUNT);
 }
 
-RUN_TESTS = { { "each configuration", each_configuration },
-              { "what is chosen", what_is_chosen },
-              { "width by heuristic", width_by_heuristic },
-              { "powers of two", powers_of_two },
-              RUN_END };
+// A configuration that gives wrong results never wins; tuning works on copies.
+static void planted_fault(RunCx *cx)
+{
+    enum { LENGTH = 1000 };
+    float x[LENGTH], out[LENGTH];
+    int32_t total = 5;
+    for (int i = 0; i < LENGTH; i++) {
+        x[i] = run_uniform(cx);
+        out[i] = 7;
+    }
+    float *dx = RUN_IN(cx, x), *dout = RUN_IN(cx, out);
+    int32_t *dtotal = run_buffer(cx, &total, sizeof total, 0);
+    const size_t bytes[] = { sizeof x, sizeof out, sizeof total };
+    const NewtTuneOptions options = { .size = sizeof options, .bytes = bytes, .timeout = 60 };
+    const T(PlantedArgs) args = { dx, dout, dtotal, LENGTH };
+    NewtTuneResult result;
+    RUN_OK(K(planted_tune)(cx->device, &args, &options, &result));
+    assert_int_equal(result.tried, 3);
+    assert_int_equal(result.wrong, 1);
+    assert_int_equal(result.failed, 0);
+    assert_in_range(result.config, 0, 1);
+    T(PlantedConfig) config;
+    RUN_OK(K(planted_choose)(cx->device, &args, &config));
+    assert_int_equal(config, result.config);
+    run_get(cx, dx, x);
+    run_get(cx, dout, out);
+    run_get(cx, dtotal, &total);
+    assert_int_equal(total, 5);
+    for (int i = 0; i < LENGTH; i++)
+        assert_true(out[i] == 7);
+    RUN_OK(K(planted)(cx->device, NULL, dx, dout, dtotal, LENGTH));
+    run_get(cx, dout, out);
+    run_get(cx, dtotal, &total);
+    assert_int_equal(total, 5 + LENGTH);
+    for (int i = 0; i < LENGTH; i++)
+        run_near((double)out[i], 3 * (double)x[i] + 1, 1e-6, (size_t)i);
+}
+
+RUN_TESTS = { { "each configuration", each_configuration }, { "what is chosen", what_is_chosen },
+              { "width by heuristic", width_by_heuristic }, { "powers of two", powers_of_two },
+              { "planted fault", planted_fault },           RUN_END };

@@ -16,7 +16,9 @@ const CudaContext fake_primary = (CudaContext)&contexts[0];
 const CudaContext fake_other = (CudaContext)&contexts[1];
 
 /// What cuMemAlloc gave and nobody freed: it dies with the fake.
-static void *allocated[8];
+static void *allocated[64];
+static size_t allocated_bytes[64];
+static float milliseconds;  // of the last launch
 
 void fake_reset(void)
 {
@@ -55,6 +57,13 @@ static CudaResult init(unsigned flags)
     (void)flags;
     STEP("cuInit");
     return fake.device_count > 0 ? CUDA_OK : CUDA_NO_DEVICE;
+}
+
+static CudaResult driver_version(int *version)
+{
+    STEP("cuDriverGetVersion");
+    *version = 13000;
+    return CUDA_OK;
 }
 
 static CudaResult error_name(CudaResult result, const char **name)
@@ -103,6 +112,8 @@ static CudaResult device_attribute(int *value, int attribute, CudaOrdinal device
         *value = 163 * 1024;
     else if (attribute == CUDA_DEVICE_MULTIPROCESSORS)
         *value = FAKE_SMS;
+    else if (attribute == CUDA_DEVICE_L2)
+        *value = 1024;
     else
         return 1;
     return CUDA_OK;
@@ -285,6 +296,8 @@ static void record(CudaFunction function, const CudaLaunchConfig *config, void *
         memcpy(&fake.encoded[i], parameters[fake.map_at + i], sizeof fake.encoded[i]);
     for (int axis = 0; axis < 3 && fake.grid_at > 0; axis++)
         memcpy(&fake.true_grid[axis], parameters[fake.grid_at + axis], sizeof(unsigned));
+    if (fake.run)
+        fake.run((const char *)function, parameters, fake.grid, &milliseconds);
     pthread_mutex_unlock(&launch_lock);
 }
 
@@ -356,6 +369,13 @@ static CudaResult stream_synchronize(NewtStream stream)
     return CUDA_OK;
 }
 
+static CudaResult stream_query(NewtStream stream)
+{
+    (void)stream;
+    STEP("cuStreamQuery");
+    return fake.query;
+}
+
 static CudaResult stream_capturing(NewtStream stream, int *state)
 {
     (void)stream;
@@ -386,6 +406,7 @@ static CudaResult memory_alloc(CudaAddress *at, size_t bytes)
         if (allocated[i])
             continue;
         allocated[i] = aligned_alloc(256, (bytes + 255) / 256 * 256);
+        allocated_bytes[i] = bytes;
         fake.allocations += allocated[i] != NULL;
         *at = (CudaAddress)(uintptr_t)allocated[i];
         return allocated[i] ? CUDA_OK : CUDA_OUT_OF_MEMORY;
@@ -403,6 +424,28 @@ static CudaResult memory_free(CudaAddress at)
         fake.allocations--;
     }
     STEP("cuMemFree");
+    return CUDA_OK;
+}
+
+static CudaResult memory_range(CudaAddress *base, size_t *bytes, CudaAddress at)
+{
+    STEP("cuMemGetAddressRange");
+    for (size_t i = 0; i < sizeof allocated / sizeof *allocated; i++) {
+        const CudaAddress begin = (CudaAddress)(uintptr_t)allocated[i];
+        if (!allocated[i] || at < begin || at >= begin + allocated_bytes[i])
+            continue;
+        *base = begin;
+        *bytes = allocated_bytes[i];
+        return CUDA_OK;
+    }
+    return CUDA_INVALID_DEVICE;
+}
+
+static CudaResult memory_set(CudaAddress at, unsigned char value, size_t bytes, NewtStream stream)
+{
+    (void)stream;
+    STEP("cuMemsetD8Async");
+    memset((void *)(uintptr_t)at, value, bytes);
     return CUDA_OK;
 }
 
@@ -446,17 +489,18 @@ static CudaResult event_synchronize(CudaEvent event)
     return CUDA_OK;
 }
 
-static CudaResult event_elapsed(float *milliseconds, CudaEvent start, CudaEvent end)
+static CudaResult event_elapsed(float *elapsed, CudaEvent start, CudaEvent end)
 {
     (void)start;
     (void)end;
     STEP("cuEventElapsedTime");
-    *milliseconds = 1.5F;
+    *elapsed = fake.run ? milliseconds : 1.5F;
     return CUDA_OK;
 }
 
 static const Driver whole = {
     .cuInit = init,
+    .cuDriverGetVersion = driver_version,
     .cuGetErrorName = error_name,
     .cuGetErrorString = error_string,
     .cuDeviceGet = device_get,
@@ -484,11 +528,14 @@ static const Driver whole = {
     .cuLaunchKernelEx = launch_ex,
     .cuTensorMapEncodeTiled = tensor_encode,
     .cuStreamSynchronize = stream_synchronize,
+    .cuStreamQuery = stream_query,
     .cuStreamIsCapturing = stream_capturing,
     .cuStreamGetCtx = stream_context,
     .cuThreadExchangeStreamCaptureMode = exchange_mode,
     .cuMemAlloc = memory_alloc,
     .cuMemFree = memory_free,
+    .cuMemGetAddressRange = memory_range,
+    .cuMemsetD8Async = memory_set,
     .cuMemcpyAsync = memory_copy,
     .cuEventCreate = event_create,
     .cuEventDestroy = event_destroy,

@@ -32,6 +32,9 @@ typedef struct FakeDriver {
     int shared_static;  // of each function
     int capture_state;  // of each stream
     CudaContext stream_context;
+    CudaResult query;       // what cuStreamQuery gives
+    // What a launch does to memory, and how long it takes; NULL: nothing, and 1.5 ms.
+    void (*run)(const char *symbol, void **parameters, const unsigned grid[3], float *milliseconds);
     char jit_log[64];       // what loading writes to the error log when it fails
     int map_at, map_count;  // which parameters of a launch are tensor maps
     int grid_at;            // the first of the three that are the true grid; 0: none

@@ -54,7 +54,7 @@ static const NewtVariant variants[] = {
     { "generic", NULL, entries, 0, 1, add_grid, NULL, 0 },
 };
 static const NewtModuleDesc module;
-static const NewtKernel kernel = { &module, "add", "gpu_launch.c", params, variants, 4, 2, NULL };
+static const NewtKernel kernel = { &module, "add", "gpu_launch.c", params, variants, 4, 2, NULL, NULL };
 static const NewtModuleDesc module = { NEWT_ABI, 1, 1, 7, "gpu_launch.c", "0", images, &kernel };
 
 static int failures;

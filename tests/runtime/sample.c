@@ -176,15 +176,15 @@ static const NewtModuleDesc module;
 static const NewtModuleDesc foreign_module = { .abi = NEWT_ABI + 1 };
 
 static const NewtKernel kernels[] = {
-    { &module, "add", "sample.newt:1", params, add_variants, COUNT(params), COUNT(add_variants), NULL },
-    { &module, "big", "sample.newt:9", params, big_variants, COUNT(params), 1, NULL },
-    { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1, NULL },
-    { &module, "mark", "sample.newt:25", params, mark_variants, COUNT(params), 1, NULL },
-    { &module, "tile", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 2, NULL },
-    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1, NULL },
-    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1, NULL },
+    { &module, "add", "sample.newt:1", params, add_variants, COUNT(params), COUNT(add_variants), NULL, NULL },
+    { &module, "big", "sample.newt:9", params, big_variants, COUNT(params), 1, NULL, NULL },
+    { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1, NULL, NULL },
+    { &module, "mark", "sample.newt:25", params, mark_variants, COUNT(params), 1, NULL, NULL },
+    { &module, "tile", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 2, NULL, NULL },
+    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1, NULL, NULL },
+    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1, NULL, NULL },
 #define KERNEL(i, text, ...) \
-    { &module, "bad", "sample.newt:49", tile_params, &bad_variants[i], TILE_PARAMS, 1, NULL },
+    { &module, "bad", "sample.newt:49", tile_params, &bad_variants[i], TILE_PARAMS, 1, NULL, NULL },
     BAD_RECIPES(KERNEL)
 };
 static const NewtKernel foreign = { .module = &foreign_module };

@@ -29,7 +29,7 @@ static const NewtEntry entries[] = {
 };
 static const NewtVariant variants[] = { { .name = "generic", .entries = entries, .entry_count = 2 } };
 static const NewtModuleDesc module;
-static const NewtKernel kernel = { &module, "k", "k.newt:1", NULL, variants, 0, 1, NULL };
+static const NewtKernel kernel = { &module, "k", "k.newt:1", NULL, variants, 0, 1, NULL, NULL };
 static const NewtModuleDesc module = { NEWT_ABI, 2, 1, 11, "k.newt", "0", images, &kernel };
 
 static char root[] = "/tmp/newt_image_file_XXXXXX";

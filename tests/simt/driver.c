@@ -261,6 +261,12 @@ static CudaResult stream_synchronize(NewtStream stream)
     return CUDA_OK;
 }
 
+static CudaResult stream_query(NewtStream stream)
+{
+    (void)stream;
+    return CUDA_OK;
+}
+
 static CudaResult stream_capturing(NewtStream stream, int *state)
 {
     (void)stream;
@@ -295,6 +301,26 @@ static CudaResult memory_free(CudaAddress at)
 {
     simt_forget((void *)(uintptr_t)at);
     free((void *)(uintptr_t)at);
+    return CUDA_OK;
+}
+
+/// Nobody asks: tests that tune give the sizes of their buffers.
+static CudaResult memory_range(CudaAddress *base, size_t *bytes, CudaAddress at)
+{
+    (void)base, (void)bytes, (void)at;
+    return 1;
+}
+
+static CudaResult memory_set(CudaAddress at, unsigned char value, size_t bytes, NewtStream stream)
+{
+    (void)stream;
+    memset((void *)(uintptr_t)at, value, bytes);
+    return CUDA_OK;
+}
+
+static CudaResult driver_version(int *version)
+{
+    *version = 13000;
     return CUDA_OK;
 }
 
@@ -367,12 +393,16 @@ NewtStatus newti_driver_load(Driver *driver)
         .cuLaunchKernel = launch,
         .cuLaunchKernelEx = launch_ex,
         .cuTensorMapEncodeTiled = tensor_encode,
+        .cuDriverGetVersion = driver_version,
         .cuStreamSynchronize = stream_synchronize,
+        .cuStreamQuery = stream_query,
         .cuStreamIsCapturing = stream_capturing,
         .cuStreamGetCtx = stream_context,
         .cuThreadExchangeStreamCaptureMode = exchange_mode,
         .cuMemAlloc = memory_alloc,
         .cuMemFree = memory_free,
+        .cuMemGetAddressRange = memory_range,
+        .cuMemsetD8Async = memory_set,
         .cuMemcpyAsync = memory_copy,
         .cuEventCreate = event_create,
         .cuEventDestroy = event_destroy,

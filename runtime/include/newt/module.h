@@ -291,6 +291,19 @@ NEWT_NODISCARD NewtStatus newt_choose_(const NewtKernel *kernel, NewtDevice *dev
 /// The text of a configuration; NULL for a number that none has.
 const char *newt_config_text_(const NewtKernel *kernel, int config);
 
+/// Tunes `kernel` for `device` and the shape class of `args`, as <kernel>_tune(): see newt.h for
+/// the options. `grid` is NULL exactly when the kernel has a grid expression.
+///
+/// Every configuration runs on copies of the buffers, outputs poisoned; what it writes is compared
+/// with the host's result before it is timed. One that is wrong, crashes or does not end is named
+/// in the log and the store and never chosen. On the host device configurations run in child
+/// processes; on a GPU one that crashes takes the context along (NEWT_KERNEL_FAULT): with a store
+/// the next process goes on behind it. NEWT_WRONG_RESULT if none was right; NEWT_BAD_ARGUMENT for a
+/// buffer whose size nobody knows. Thread-safe; not inside a stream capture.
+NEWT_NODISCARD NewtStatus newt_tune_(const NewtKernel *kernel, NewtDevice *device,
+                                     const NewtGrid *grid, const void *args,
+                                     const NewtTuneOptions *options, NewtTuneResult *result);
+
 /// Loads one configuration; -1: all that `device` can hold.
 NEWT_NODISCARD NewtStatus newt_preload_config_(const NewtKernel *kernel, NewtDevice *device,
                                                int config);

@@ -140,10 +140,10 @@ const char *newt_device_name(const NewtDevice *device);
 /// 1 if kernels run on the host's processors and pointers are host pointers, else 0.
 int newt_device_is_host(const NewtDevice *device);
 
-/// Says where the images of modules are that newtc --embed=file wrote: folders, separated by colons.
-/// NULL or "": in the folders that the environment variable NEWT_IMAGE_PATH named when the device
-/// was opened, else beside the program or the shared library that the module is part of, as at
-/// first. Counts for images that are loaded afterwards, on every device. NEWT_NO_MEMORY.
+/// Says where the images of modules are that newtc --embed=file wrote: folders, separated by
+/// colons. NULL or "": in the folders that the environment variable NEWT_IMAGE_PATH named when the
+/// device was opened, else beside the program or the shared library that the module is part of, as
+/// at first. Counts for images that are loaded afterwards, on every device. NEWT_NO_MEMORY.
 NEWT_NODISCARD NewtStatus newt_image_path(const char *folders);
 
 /// Allocates `bytes` on `device`, aligned to at least 256; 0 bytes give NULL and NEWT_OK.
@@ -182,6 +182,40 @@ NEWT_NODISCARD NewtStatus newt_timer_stop(NewtTimer *timer, NewtStream stream,
 
 /// NULL is fine.
 void newt_timer_free(NewtTimer *timer);
+
+/// What tuning a kernel gave.
+typedef struct NewtTuneResult {
+    int config;          ///< index into the kernel's configurations; -1: none
+    float microseconds;  ///< its median
+    int tried;           ///< configurations that were run now; those that a store knew were not
+    int wrong;           ///< gave other results than the reference
+    int failed;          ///< crashed, did not end in time, or cannot run on the device
+} NewtTuneResult;
+
+/// How to tune; NULL or zeros: with the defaults.
+typedef struct NewtTuneOptions {
+    size_t size;        ///< sizeof(NewtTuneOptions), so that the struct can grow
+    double seconds;     ///< budget; 0: no limit. The default configuration is always measured
+    double rtol, atol;  ///< |got - want| <= atol + rtol * |want|; both 0: by type, see libnewt(3)
+    const char *store;  ///< JSON file to read first and to update; NULL: memory only
+    /// After each configuration: `done` of `total`, its text, and its median in microseconds; -1
+    /// when it was wrong, -2 when it crashed or hung, -3 when the device cannot hold it.
+    void (*progress)(void *user, int done, int total, const char *config, float us);
+    void *user;
+    const size_t *bytes;  ///< sizes of the buffers, one for each pointer parameter in order, 0
+                          ///< where unknown; NULL: to the end of each allocation
+    double timeout;  ///< seconds that one run may take; 0: 10, or 20 times the reference
+    uint64_t seed;   ///< of the order of configurations; 0: as they are listed
+    int again;       ///< not 0: measure also what the store knows
+    /// Computes the outputs that configurations are compared with, instead of the host: `args` is
+    /// the kernel's argument record with copies of the buffers, on `device`.
+    NewtStatus (*reference)(void *user, NewtDevice *device, const void *args);
+} NewtTuneOptions;
+
+/// Reads a tuning store that newtc tune or <kernel>_tune() wrote: launches on `device` take the
+/// best configurations that it names from now on. A store that is missing or damaged has none.
+/// NEWT_BAD_FILE if it is of a newer schema, NEWT_NO_MEMORY.
+NEWT_NODISCARD NewtStatus newt_tune_load(NewtDevice *device, const char *path);
 
 /// A kernel of a generated module: read-only data written by newtc, described in newt/module.h.
 typedef struct NewtKernel NewtKernel;
