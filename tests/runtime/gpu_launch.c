@@ -131,7 +131,7 @@ static const NewtVariant tile_variants[] = {
 };
 static const NewtModuleDesc tile_module;
 static const NewtKernel tile_kernel = {
-    &tile_module, "tile", "gpu_launch.c", tile_params, tile_variants, 3, 1, NULL
+    &tile_module, "tile", "gpu_launch.c", tile_params, tile_variants, 3, 1, NULL, NULL
 };
 static const NewtModuleDesc tile_module = { NEWT_ABI,       1,   1,           8,
                                             "gpu_launch.c", "0", tile_images, &tile_kernel };
