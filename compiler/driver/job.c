@@ -74,6 +74,7 @@ void job_free(Job *job)
         for (uint32_t t = 0; t < job->kernels[i].texts.len; t++) {
             JobText *text = job->kernels[i].texts.at[t];
             buf_free(&text->cuda);
+            buf_free(&text->maps);
             for (uint32_t v = 0; v < text->variant_count; v++)
                 buf_free(&text->accesses[v]);
         }
@@ -248,6 +249,16 @@ static void job_image(const Job *job, uint32_t r, ArtifactImage *out)
     sha256_hex(&sha, out->sha256);
 }
 
+/// The blocks of a persistent grid that one multiprocessor holds: passes counted by shared memory.
+static void job_limit_blocks(ArtifactEntry *entry)
+{
+    enum { FILE_REGISTERS = 65536 };
+    const uint32_t block = entry->registers * entry->threads;
+    const uint32_t most = block > 0 ? FILE_REGISTERS / block : entry->blocks_per_sm;
+    if (entry->blocks_per_sm > most)
+        entry->blocks_per_sm = most > 0 ? most : 1;
+}
+
 /// A variant has an entry in each image of each text that it stands in.
 static void job_entries(Job *job, const JobKernel *k, uint32_t v)
 {
@@ -264,14 +275,14 @@ static void job_entries(Job *job, const JobKernel *k, uint32_t v)
             if (!text->on[g])
                 continue;
             const CudaUsage usage = cuda_usage_of(&job->images[r], symbol);
-            entries[out->entry_count++] =
-                (ArtifactEntry){ .symbol = symbol,
-                                 .image = r++,
-                                 .threads = text->threads[at],
-                                 .shared = text->smem[at],
-                                 .shared_static = usage.shared,
-                                 .registers = usage.registers,
-                                 .spills = usage.spill_stores + usage.spill_loads };
+            ArtifactEntry *entry = &entries[out->entry_count++];
+            *entry = text->entries[at];
+            entry->symbol = symbol;
+            entry->image = r++;
+            entry->shared_static = usage.shared;
+            entry->registers = usage.registers;
+            entry->spills = usage.spill_stores + usage.spill_loads;
+            job_limit_blocks(entry);
         }
     }
     out->entries = entries;

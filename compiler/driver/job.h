@@ -17,10 +17,11 @@ typedef struct JobText {
     uint32_t config;
     uint32_t first_variant, variant_count;
     bool *on;                  ///< by architecture of the job: the text is compiled for it
-    uint32_t *smem, *threads;  ///< by variant from the first: dynamic shared memory, block size
+    ArtifactEntry *entries;    ///< by variant from the first, as far as passes decide them
     uint32_t form;             ///< while it is made: the form that is lowered
     Buf *accesses;             ///< the same: for --emit=report
     Buf cuda;
+    Buf maps;  ///< C of the functions for its tensor maps, on the way to the host text
     uint32_t first_request;  ///< its requests, one an architecture that is on, among the job's
 } JobText;
 
@@ -68,6 +69,7 @@ typedef struct Job {
     KernelUnits units;
     JobKernel *kernels;
     Buf host;  ///< C of grids and host kernels
+    uint32_t map_functions;  ///< of tensor maps, in it
     CudaRequest *requests;
     CudaImage *images;
     JobOrigin *origins;  ///< of each request

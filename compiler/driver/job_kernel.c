@@ -200,10 +200,10 @@ static bool job_group(const Job *job, bool *has_text, bool *on)
 
 static bool job_same_text(const JobText *a, const JobText *b)
 {
-    const size_t bytes = a->variant_count * sizeof *a->smem;
-    return a->config == b->config && a->cuda.len == b->cuda.len &&
-           memcmp(a->smem, b->smem, bytes) == 0 &&
-           (a->cuda.len == 0 || memcmp(a->cuda.at, b->cuda.at, a->cuda.len) == 0);
+    bool same = a->config == b->config && a->cuda.len == b->cuda.len;
+    for (uint32_t v = 0; v < a->variant_count && same; v++)
+        same = a->entries[v].shared == b->entries[v].shared && a->entries[v].tensor_count == 0;
+    return same && (a->cuda.len == 0 || memcmp(a->cuda.at, b->cuda.at, a->cuda.len) == 0);
 }
 
 /// Two groups may get the same text all the same: it serves both then.
@@ -216,6 +216,7 @@ static void job_merge_last(const Job *job, JobKernel *k)
         for (uint32_t i = 0; i < job->archs->gpu.len; i++)
             k->texts.at[t]->on[i] |= last->on[i];
         buf_free(&last->cuda);
+        buf_free(&last->maps);
         for (uint32_t v = 0; v < last->variant_count; v++)
             buf_free(&last->accesses[v]);
         k->texts.len--;
@@ -286,6 +287,50 @@ static bool job_leave_out(Job *job, const JobKernel *k, JobText *text, const Dia
     return true;
 }
 
+/// Blocks that a multiprocessor has shared memory for.
+static uint32_t job_blocks_by_shared(uint32_t bytes)
+{
+    enum { SHARED = 228 * 1024, OF_SYSTEM = 1024 };
+    const uint32_t blocks = SHARED / (bytes + OF_SYSTEM);
+    return blocks > 0 ? blocks : 1;
+}
+
+static const ArtifactTensor *job_tensors(Job *job, const IrFunc *fn)
+{
+    enum { PROMOTION = 128 };  // bytes that the L2 fetches at least
+    ArtifactTensor *tensors = ARENA_NEW_N(&job->arena, ArtifactTensor, fn->map_count);
+    for (uint16_t i = 0; i < fn->map_count; i++) {
+        const IrTensorMap *map = &fn->maps[i];
+        tensors[i] = (ArtifactTensor){ .param = map->param,
+                                       .elem = type_scalar_kind(map->elem),
+                                       .rank = map->rank,
+                                       .swizzle = map->swizzle,
+                                       .promotion = PROMOTION };
+        for (unsigned axis = 0; axis < map->rank; axis++)
+            tensors[i].box[axis] = map->box[axis];
+    }
+    return tensors;
+}
+
+/// How a variant is launched: block, shared memory, recipes of tensor maps and the function that
+/// fills in what depends on arguments.
+static bool job_launch_facts(Job *job, JobKernel *k, JobText *text, const IrFunc *fn,
+                             uint32_t index)
+{
+    ArtifactEntry *entry = &text->entries[index - text->first_variant];
+    *entry = (ArtifactEntry){ .threads = cuda_threads(fn), .shared = fn->smem_bytes };
+    if (fn->is_persistent)
+        entry->blocks_per_sm = job_blocks_by_shared(fn->smem_bytes);
+    if (fn->map_count == 0)
+        return true;
+    HostcOptions opt = job_host_options(job, k);
+    opt.symbol = arena_printf(&job->arena, "newt_maps_%u", job->map_functions++);
+    entry->tensors = job_tensors(job, fn);
+    entry->tensor_count = fn->map_count;
+    entry->tensor_symbol = opt.symbol;
+    return hostc_emit_maps(fn->map_host, fn->maps, fn->map_count, &opt, &job->diags, &text->maps);
+}
+
 /// True also when a configuration turned out not to fit some chip, which is then off.
 static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, PassCtx *passes,
                           uint32_t index)
@@ -312,9 +357,8 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
         buf_clear(accesses);
         report_accesses(&job->arena, &job->sources, fn, accesses);
     }
-    text->smem[index - text->first_variant] = fn->smem_bytes;
-    text->threads[index - text->first_variant] = cuda_threads(fn);
-    return cuda_emit(fn, &opt, &job->diags, &text->cuda);
+    return job_launch_facts(job, k, text, fn, index) &&
+           cuda_emit(fn, &opt, &job->diags, &text->cuda);
 }
 
 /// `is_first`: of the texts that the variant stands in, and so the one that gives the host's.
@@ -335,6 +379,8 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };
     const bool is_generic = index + 1 == form->first_variant + form->variant_count;
+    // The last variant takes all arguments, those too for which there can be no tensor map.
+    passes.no_tensor_copies = is_generic;
     crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));
     IrFunc *fn = lower_kernel(&job->program, &k->unit->variants[index], &job->arena);
     if (!fn || !pass_run_all(&passes, fn, PASS_TILE, PASS_TILE))
@@ -375,6 +421,7 @@ static bool job_text(Job *job, JobKernel *k, JobText *text, bool is_first)
         chips = left;
         is_first = false;
         buf_clear(&text->cuda);
+        buf_clear(&text->maps);
         if (!left)
             return true;
     }
@@ -404,8 +451,7 @@ static bool job_config(Job *job, JobKernel *k, uint32_t config)
         text->config = config;
         text->on = ARENA_NEW_N(a, bool, (size_t)job->archs->gpu.len + 1);
         job_text_range(k->unit, text);
-        text->smem = ARENA_NEW_N(a, uint32_t, text->variant_count);
-        text->threads = ARENA_NEW_N(a, uint32_t, text->variant_count);
+        text->entries = ARENA_NEW_N(a, ArtifactEntry, text->variant_count);
         text->accesses = ARENA_NEW_N(a, Buf, text->variant_count);
         if (!job_group(job, has_text, text->on) && !is_first)
             return true;
@@ -481,5 +527,7 @@ bool job_kernel(Job *job, JobKernel *k)
     for (uint32_t i = 0; i < (configs ? configs : 1); i++)
         if (!job_config(job, k, i))
             return false;
+    for (uint32_t i = 0; i < k->texts.len; i++)
+        buf_bytes(&job->host, k->texts.at[i]->maps.at, k->texts.at[i]->maps.len);
     return !configs || job_check_chips(job, k);
 }

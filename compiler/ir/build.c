@@ -55,6 +55,12 @@ IrArity ir_arity(IrCode code)
     case IR_TILE_PUT: return (IrArity){ .required = 2 };
     case IR_ASYNC_COPY:
         return (IrArity){ .required = 2, .optional = 1, .optional_names = { "mask" } };
+    case IR_PIPE_ACQUIRE:
+    case IR_PIPE_WAIT:
+    case IR_BLOCK_ID:
+    case IR_BLOCK_COUNT: return (IrArity){ .results = 1 };
+    case IR_PIPE_RELEASE: return (IrArity){ .required = 1 };
+    case IR_TENSOR_LOAD: return (IrArity){ .required = 1, .variadic = true };
     case IR_ASSERT: return (IrArity){ .required = 1, .optional = 1, .optional_names = { "mask" } };
     default: break;
     }
@@ -101,6 +107,26 @@ uint16_t ir_add_ring(IrFunc *fn, const Type *block, unsigned stages, unsigned fa
     fn->rings = rings;
     fn->ring_count++;
     return count;
+}
+
+uint16_t ir_add_pipe(IrFunc *fn, IrPipe pipe)
+{
+    IrPipe *pipes = ARENA_NEW_N(fn->arena, IrPipe, (size_t)fn->pipe_count + 1);
+    if (fn->pipe_count)
+        memcpy(pipes, fn->pipes, fn->pipe_count * sizeof *pipes);
+    pipes[fn->pipe_count] = pipe;
+    fn->pipes = pipes;
+    return fn->pipe_count++;
+}
+
+uint16_t ir_add_map(IrFunc *fn, const IrTensorMap *map)
+{
+    IrTensorMap *maps = ARENA_NEW_N(fn->arena, IrTensorMap, (size_t)fn->map_count + 1);
+    if (fn->map_count)
+        memcpy(maps, fn->maps, fn->map_count * sizeof *maps);
+    maps[fn->map_count] = *map;
+    fn->maps = maps;
+    return fn->map_count++;
 }
 
 IrValue *ir_tile(IrBuilder *b, uint16_t ring, IrValue *slot)

@@ -22,7 +22,8 @@ typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE
                OPCLASS_DEBUG } OpClass;
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
 typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
-               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT, ATTR_LOOP, ATTR_RING, ATTR_COPY, ATTR_GROUPS } AttrKind;
+               ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT, ATTR_LOOP, ATTR_RING, ATTR_COPY, ATTR_GROUPS,
+               ATTR_PIPE } AttrKind;
 
 typedef struct IrOpInfo {
     const char *mnemonic, *surface;
@@ -104,6 +105,7 @@ typedef union IrAttr {
     struct { IrMem mem; uint16_t ring; bool ordered, tf32; } copy;  ///< COPY; ordered: whoever made it keeps it clear of
                                                             ///< readers; tf32: fp32 elements are rounded
     uint8_t groups;                                         ///< GROUPS: that may still be under way
+    struct { uint16_t pipe, ring, map; } pipe;              ///< PIPE: indices into IrFunc's; ring and map: TENSOR_LOAD
 } IrAttr;
 
 struct IrOp {
@@ -143,7 +145,28 @@ typedef struct IrRing {
     uint32_t bytes;               ///< from one stage to the next; 0: not decided
 } IrRing;
 
-typedef struct IrFunc {
+/// How a producer hands the stages of some rings to the other warps: a barrier a stage says that it
+/// is full, another that it is free.
+typedef struct IrPipe {
+    uint16_t stages;              ///< as those of its rings
+    uint32_t bytes;               ///< that fill a stage: of one tile of each ring
+    uint32_t smem;                ///< of 2 * stages barriers of 8 bytes, the full ones first; smem_plan decides
+} IrPipe;
+
+enum { IR_MAP_MAX_RANK = 5 };
+
+/// A tensor as the copy engine sees it, innermost dimension first. The launcher gets sizes and
+/// strides from IrFunc.map_host.
+typedef struct IrTensorMap {
+    uint32_t param;               ///< the pointer: argument of the body
+    const Type *elem;
+    uint8_t rank;
+    uint8_t swizzle;              ///< 0, 32, 64, 128 bytes
+    uint16_t box[IR_MAP_MAX_RANK];  ///< what one copy moves; at most 256 along each dimension
+} IrTensorMap;
+
+typedef struct IrFunc IrFunc;
+struct IrFunc {
     Arena *arena;
     TypeTable *types;
     SymTable *syms;
@@ -156,9 +179,18 @@ typedef struct IrFunc {
     uint16_t ring_count;
     uint32_t smem_reserved;       ///< bytes at the bottom of shared memory where no scratch may lie: the rings
     uint32_t smem_bytes;          ///< dynamic shared memory after planning
+    IrPipe *pipes;
+    IrTensorMap *maps;
+    uint16_t pipe_count, map_count;
+    IrFunc *producer;             ///< NULL, or what one thread beside the num_warps does: the same parameters, no blocks;
+                                  ///< its values' ids and the function's are all different
+    uint16_t producer_warps;      ///< the warps of that thread, behind the num_warps
+    IrFunc *map_host;             ///< with maps: returns for each its sizes, then its strides from the second dimension
+                                  ///< on, in elements; last 1 where the maps can stand for the accesses, else 0
+    bool is_persistent;           ///< blocks loop over programs: block_id and block_count, not program_id, are the launch's
     bool index64, has_layouts;
     Span span;
-} IrFunc;
+};
 
 /// How many operands, results and regions an operation has.
 typedef struct IrArity {
@@ -187,6 +219,10 @@ uint16_t ir_add_ring(IrFunc *fn, const Type *block, unsigned stages, unsigned fa
 IrValue *ir_tile(IrBuilder *b, uint16_t ring, IrValue *slot);
 IrBlock *ir_block_new(IrFunc *fn, IrOp *parent);
 IrValue *ir_block_arg(IrFunc *fn, IrBlock *b, const Type *type, Sym hint);
+
+/// Adds a pipe or a map; gives its index.
+uint16_t ir_add_pipe(IrFunc *fn, IrPipe pipe);
+uint16_t ir_add_map(IrFunc *fn, const IrTensorMap *map);
 
 /// Any operation: operands may hold NULL where ops.def says optional. Results get `result_types`.
 IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint32_t resultc,
@@ -279,7 +315,8 @@ typedef struct IrLayoutText {
 } IrLayoutText;
 
 /// The stable text form, also what ir_read takes; values are numbered in the order of the text.
-/// Layouts stand after the types when `layouts` is not NULL.
+/// Layouts stand after the types when `layouts` is not NULL. A producer and what belongs to maps
+/// follow as functions of their own.
 void ir_print(const IrFunc *fn, const IrLayoutText *layouts, Buf *out);
 /// Reads one function. NULL after reporting the reason at its line. What it returns is well formed
 /// as a data structure, and otherwise unchecked: ir_verify judges it.

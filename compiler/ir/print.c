@@ -118,6 +118,23 @@ static void print_perm(AttrList *l, const uint8_t *perm, unsigned rank)
     buf_putc(l->out, ']');
 }
 
+static void print_copy(AttrList *l, const IrAttr *a)
+{
+    attr(l, "ring=%u", a->copy.ring);
+    attr_flag(l, "ordered", a->copy.ordered);
+    attr_flag(l, "tf32", a->copy.tf32);
+    print_mem(l, &a->copy.mem);
+}
+
+static void print_pipe_use(AttrList *l, const IrOp *op)
+{
+    attr(l, "pipe=%u", op->attr.pipe.pipe);
+    if (op->code != IR_TENSOR_LOAD)
+        return;
+    attr(l, "ring=%u", op->attr.pipe.ring);
+    attr(l, "map=%u", op->attr.pipe.map);
+}
+
 static void print_attrs(Buf *out, const IrOp *op)
 {
     AttrList l = { out, false };
@@ -155,13 +172,9 @@ static void print_attrs(Buf *out, const IrOp *op)
             attr(&l, "num_stages=%u", a->num_stages);
         break;
     case ATTR_RING: attr(&l, "ring=%u", a->ring); break;
-    case ATTR_COPY:
-        attr(&l, "ring=%u", a->copy.ring);
-        attr_flag(&l, "ordered", a->copy.ordered);
-        attr_flag(&l, "tf32", a->copy.tf32);
-        print_mem(&l, &a->copy.mem);
-        break;
+    case ATTR_COPY: print_copy(&l, a); break;
     case ATTR_GROUPS: attr(&l, "groups=%u", a->groups); break;
+    case ATTR_PIPE: print_pipe_use(&l, op); break;
     case ATTR_NONE:
     case ATTR_CONST:  // these two stand where operands do
     case ATTR_RANGE: break;
@@ -281,6 +294,43 @@ static void print_ring(const Printer *p, const IrRing *ring)
     buf_putc(p->out, ']');
 }
 
+static void print_pipe(const Printer *p, const IrPipe *pipe)
+{
+    buf_printf(p->out, " pipe[stages=%u bytes=%" PRIu32, pipe->stages, pipe->bytes);
+    if (pipe->smem)
+        buf_printf(p->out, " smem=%" PRIu32, pipe->smem);
+    buf_putc(p->out, ']');
+}
+
+static void print_map(const Printer *p, const IrTensorMap *map)
+{
+    buf_puts(p->out, " map[");
+    type_print(p->out, map->elem);
+    buf_printf(p->out, " param=%" PRIu32 " swizzle=%u", map->param, map->swizzle);
+    for (unsigned k = 0; k < map->rank; k++)
+        buf_printf(p->out, " box%u=%u", k, map->box[k]);
+    buf_putc(p->out, ']');
+}
+
+/// What stands between the parameters and the body.
+static void print_options(const Printer *p, const IrFunc *fn)
+{
+    buf_printf(p->out, " num_warps=%u num_stages=%u", fn->num_warps, fn->num_stages);
+    for (uint32_t i = 0; i < fn->ring_count; i++)
+        print_ring(p, &fn->rings[i]);
+    for (uint32_t i = 0; i < fn->pipe_count; i++)
+        print_pipe(p, &fn->pipes[i]);
+    for (uint32_t i = 0; i < fn->map_count; i++)
+        print_map(p, &fn->maps[i]);
+    if (fn->smem_reserved)
+        buf_printf(p->out, " reserved=%" PRIu32, fn->smem_reserved);
+    if (fn->smem_bytes)
+        buf_printf(p->out, " smem=%" PRIu32, fn->smem_bytes);
+    buf_puts(p->out, fn->is_persistent ? " persistent" : "");
+    buf_puts(p->out, fn->index64 ? " index64" : "");
+    buf_puts(p->out, fn->has_layouts ? " layouts" : "");
+}
+
 void ir_print(const IrFunc *fn, const IrLayoutText *layouts, Buf *out)
 {
     Arena scratch = { 0 };
@@ -291,19 +341,14 @@ void ir_print(const IrFunc *fn, const IrLayoutText *layouts, Buf *out)
         buf_puts(out, i ? ", " : "");
         print_param(&p, fn, i);
     }
-    buf_printf(out, ") num_warps=%u num_stages=%u", fn->num_warps, fn->num_stages);
-    for (uint32_t i = 0; i < fn->ring_count; i++)
-        print_ring(&p, &fn->rings[i]);
-    if (fn->smem_reserved)
-        buf_printf(out, " reserved=%" PRIu32, fn->smem_reserved);
-    if (fn->smem_bytes)
-        buf_printf(out, " smem=%" PRIu32, fn->smem_bytes);
-    if (fn->index64)
-        buf_puts(out, " index64");
-    if (fn->has_layouts)
-        buf_puts(out, " layouts");
+    buf_putc(out, ')');
+    print_options(&p, fn);
     buf_puts(out, " {\n");
     print_ops(&p, fn->body);
     buf_puts(out, "}\n");
     arena_free(&scratch);
+    if (fn->producer)
+        ir_print(fn->producer, layouts, out);
+    if (fn->map_host)
+        ir_print(fn->map_host, NULL, out);
 }

@@ -1,7 +1,8 @@
 // read.c - reads the text form of block IR, for --run-pass and for tests.
 //
 //   function  = "func" "@" name "(" [param {"," param}] ")" {option} region
-//   option    = word | word "=" number | "ring" "[" type {word "=" number} "]"
+//   option    = word | word "=" number
+//             | ("ring" | "map") "[" type {word "=" number} "]" | "pipe" "[" {word "=" number} "]"
 //   param     = argument ["{" fact {"," fact} "}"]
 //   argument  = value ":" type
 //   type      = ["(" extent {"," extent} ")"] ["*" ["const"]] scalar ["@[" layout "]"]
@@ -387,32 +388,74 @@ static bool read_params(IrReader *r)
     return ir_text_expect(r, ')');
 }
 
-static bool read_ring(IrReader *r)
+/// One of the numbers that `[name=number ...]` may hold.
+typedef struct Number {
+    const char *name;
+    int64_t hi, value;
+} Number;
+
+/// Up to and with the bracket that closes.
+static bool read_numbers(IrReader *r, const char *what, Number *numbers, unsigned count)
 {
-    IrTypeText type;
-    int64_t v = 0;
-    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type))
-        return false;
-    const uint16_t index = ir_add_ring(r->fn, type.type, 1, 0);
-    IrRing *ring = &r->fn->rings[index];
     while (!ir_text_accept(r, ']')) {
         ir_text_blanks(r);
         const uint32_t at = r->at;
         const Str word = ir_text_word(r);
-        const bool small = str_is(word, "stages") || str_is(word, "fast");
-        if (!small && !str_is(word, "smem") && !str_is(word, "bytes"))
-            return ir_text_fail(r, at, "'%.*s' is nothing that a ring has", (int)word.len, word.at);
-        if (!ir_text_expect(r, '=') || !ir_text_int(r, 0, small ? 255 : INT32_MAX, &v))
+        unsigned i = 0;
+        while (i < count && !str_is(word, numbers[i].name))
+            i++;
+        if (i == count)
+            return ir_text_fail(r, at, "'%.*s' is nothing that a %s has", (int)word.len, word.at,
+                                what);
+        if (!ir_text_expect(r, '=') || !ir_text_int(r, 0, numbers[i].hi, &numbers[i].value))
             return false;
-        if (str_is(word, "stages"))
-            ring->stages = (uint16_t)v;
-        else if (str_is(word, "fast"))
-            ring->fast = (uint8_t)v;
-        else if (str_is(word, "smem"))
-            ring->smem = (uint32_t)v;
-        else
-            ring->bytes = (uint32_t)v;
     }
+    return true;
+}
+
+static bool read_ring(IrReader *r)
+{
+    IrTypeText type;
+    Number n[] = { { "stages", 255, 1 },
+                   { "fast", 255, 0 },
+                   { "smem", INT32_MAX, 0 },
+                   { "bytes", INT32_MAX, 0 } };
+    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "ring", n, 4))
+        return false;
+    const uint16_t index =
+        ir_add_ring(r->fn, type.type, (unsigned)n[0].value, (unsigned)n[1].value);
+    r->fn->rings[index].smem = (uint32_t)n[2].value;
+    r->fn->rings[index].bytes = (uint32_t)n[3].value;
+    return true;
+}
+
+static bool read_pipe(IrReader *r)
+{
+    Number n[] = { { "stages", 255, 1 }, { "bytes", INT32_MAX, 0 }, { "smem", INT32_MAX, 0 } };
+    if (!ir_text_expect(r, '[') || !read_numbers(r, "pipe", n, 3))
+        return false;
+    ir_add_pipe(r->fn, (IrPipe){ .stages = (uint16_t)n[0].value,
+                                 .bytes = (uint32_t)n[1].value,
+                                 .smem = (uint32_t)n[2].value });
+    return true;
+}
+
+static bool read_map(IrReader *r)
+{
+    IrTypeText type;
+    Number n[] = { { "param", INT32_MAX, 0 }, { "swizzle", 128, 0 }, { "box0", 256, 0 },
+                   { "box1", 256, 0 },        { "box2", 256, 0 },    { "box3", 256, 0 },
+                   { "box4", 256, 0 } };
+    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "map", n, 7))
+        return false;
+    IrTensorMap map = { .elem = type.type,
+                        .param = (uint32_t)n[0].value,
+                        .swizzle = (uint8_t)n[1].value };
+    while (map.rank < IR_MAP_MAX_RANK && n[2 + map.rank].value > 0) {
+        map.box[map.rank] = (uint16_t)n[2 + map.rank].value;
+        map.rank++;
+    }
+    ir_add_map(r->fn, &map);
     return true;
 }
 
@@ -422,13 +465,18 @@ static bool read_option(IrReader *r)
     int64_t v = 0;
     uint32_t at = r->at;
     Str word = ir_text_word(r);
-    if (str_is(word, "index64") || str_is(word, "layouts")) {
+    if (str_is(word, "index64") || str_is(word, "layouts") || str_is(word, "persistent")) {
         fn->index64 |= str_is(word, "index64");
         fn->has_layouts |= str_is(word, "layouts");
+        fn->is_persistent |= str_is(word, "persistent");
         return true;
     }
     if (str_is(word, "ring"))
         return read_ring(r);
+    if (str_is(word, "pipe"))
+        return read_pipe(r);
+    if (str_is(word, "map"))
+        return read_map(r);
     bool warps = str_is(word, "num_warps"), stages = str_is(word, "num_stages"),
          reserved = str_is(word, "reserved");
     if (!warps && !stages && !reserved && !str_is(word, "smem"))

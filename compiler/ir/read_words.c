@@ -438,6 +438,11 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)FLAG("tf32", a->copy.tf32);
         break;
     case ATTR_GROUPS: out[n++] = (Field)INT("groups", a->groups, UINT8_MAX); break;
+    case ATTR_PIPE:
+        out[n++] = (Field)INT("pipe", a->pipe.pipe, UINT16_MAX);
+        out[n++] = (Field)INT("ring", a->pipe.ring, UINT16_MAX);
+        out[n++] = (Field)INT("map", a->pipe.map, UINT16_MAX);
+        break;
     case ATTR_NONE:
     case ATTR_CONST:
     case ATTR_RANGE: break;

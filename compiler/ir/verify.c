@@ -182,5 +182,10 @@ bool ir_verify(const IrFunc *fn, DiagSink *diags)
         check_ring(&v, &fn->rings[i]);
     verify_block(&v, fn->body);
     arena_free(&scratch);
-    return v.ok;
+    bool ok = v.ok;
+    if (fn->producer)
+        ok &= ir_verify(fn->producer, diags);
+    if (fn->map_host)
+        ok &= ir_verify(fn->map_host, diags);
+    return ok;
 }

@@ -451,6 +451,27 @@ static bool check_async_copy(IrVerifier *v, const IrOp *op)
     return check_mask(v, op, 2) && check_mem(v, op);
 }
 
+static bool check_pipe(IrVerifier *v, const IrOp *op)
+{
+    const Type *i32 = type_scalar(v->fn->types, SCALAR_I32);
+    const bool load = op->code == IR_TENSOR_LOAD;
+    if (op->attr.pipe.pipe >= v->fn->pipe_count)
+        return ir_verify_fault(v, op, "there is no pipe %u", op->attr.pipe.pipe);
+    if (load && (op->attr.pipe.ring >= v->fn->ring_count || op->attr.pipe.map >= v->fn->map_count))
+        return ir_verify_fault(v, op, "there is no such ring or map");
+    for (uint32_t i = 0; i < op->argc; i++)
+        if (op->args[i]->type != i32)
+            return bad_operand(v, op, i);
+    if (load && op->argc != 1u + v->fn->maps[op->attr.pipe.map].rank)
+        return ir_verify_fault(v, op, "it has another number of coordinates than its map");
+    return op->resultc == 0 || op->results[0]->type == i32 || bad_result(v, op);
+}
+
+static bool check_block_number(IrVerifier *v, const IrOp *op)
+{
+    return op->results[0]->type == type_scalar(v->fn->types, SCALAR_I32) || bad_result(v, op);
+}
+
 /// A tile may be read before there are layouts.
 static bool check_convert(IrVerifier *v, const IrOp *op)
 {
@@ -494,6 +515,12 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_TILE] = check_tile,
     [IR_TILE_PUT] = check_tile_put,
     [IR_ASYNC_COPY] = check_async_copy,
+    [IR_PIPE_ACQUIRE] = check_pipe,
+    [IR_PIPE_WAIT] = check_pipe,
+    [IR_PIPE_RELEASE] = check_pipe,
+    [IR_TENSOR_LOAD] = check_pipe,
+    [IR_BLOCK_ID] = check_block_number,
+    [IR_BLOCK_COUNT] = check_block_number,
 };
 
 /// Elementwise and memory operations move nothing between threads.

@@ -268,6 +268,19 @@ static bool meets(const Barriers *b, const IrBlock *block, AccessVec *pending)
 
 static void walk(const Barriers *b, IrBlock *block, AccessVec *pending);
 
+/// Between programs that a block runs one after another only shared memory needs order.
+static void forget_other_programs(const Barriers *b, const IrOp *loop, AccessVec *back)
+{
+    const IrOp *first = loop->code == IR_FOR ? loop->args[0]->def : NULL;
+    if (!b->fn->is_persistent || first == NULL || first->code != IR_BLOCK_ID)
+        return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < back->len; i++)
+        if (back->at[i].kind != ACCESS_GLOBAL)
+            back->at[kept++] = back->at[i];
+    back->len = kept;
+}
+
 static void walk_loop(const Barriers *b, IrOp *loop, AccessVec *pending)
 {
     AccessVec back = { 0 }, out;
@@ -291,6 +304,7 @@ static void walk_loop(const Barriers *b, IrOp *loop, AccessVec *pending)
                 out = copy_of(b, &now);
         }
         add_all(b, &back, &now, loop);
+        forget_other_programs(b, loop, &back);
         if (loop->code == IR_FOR)
             add_all(b, &out, &now, NULL);
     } while (back.len > known);

@@ -57,7 +57,8 @@ static bool same_attr(const IrOp *x, const IrOp *y)
     case ATTR_ATOMIC:
     case ATTR_TEXT:
     case ATTR_BARRIER:
-    case ATTR_RING: return false;  // effects are never equal, tiles change
+    case ATTR_RING:
+    case ATTR_PIPE: return false;  // effects are never equal, tiles change
     }
     return false;
 }

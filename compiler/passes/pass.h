@@ -25,6 +25,11 @@ typedef struct PassCtx {
     uint32_t features;  ///< TARGET_... bits of every chip that the function is compiled for
     DotChoice dots;
     CopyChoice copies;
+    bool no_tensor_copies;  ///< the copy engine is not used
+    /// Called for each load that specialize looks at, with why it is no copy (NULL: it is one), when
+    /// not NULL.
+    void (*on_copy)(void *cx, const IrOp *load, const char *reason);
+    void *on_copy_cx;
     bool verify_each;   ///< ir_verify after every pass
     /// Called after every pass when not NULL. `ordinal` is 1 for the first row of that name.
     void (*dump_after)(void *cx, const char *pass, unsigned ordinal, const IrFunc *fn);

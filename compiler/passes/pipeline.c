@@ -275,6 +275,8 @@ static void run_block(Pipe *p, IrBlock *b)
 bool pass_pipeline(PassCtx *cx, IrFunc *fn)
 {
     Pipe p = { .cx = cx, .fn = fn };
+    if (fn->producer)  // which copies ahead already
+        return true;
     run_block(&p, fn->body);
     return true;
 }

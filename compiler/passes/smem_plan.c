@@ -20,6 +20,7 @@
 
 enum {
     ALIGNMENT = 16,
+    BARRIER_BYTES = 8,  ///< of a pipe
     RING_ALIGNMENT = 1024,  ///< the period of the widest swizzle
     PIECE_MARGIN = 4096,  ///< of shared memory, left for others beside a piece
     LEAST_PIECE = 512,    ///< more pieces would be no use
@@ -164,6 +165,10 @@ static void place_rings(Plan *p)
         ring->bytes = layout_tile_bytes(ring->block, ring->fast);
         ring->smem = align(fn->smem_reserved, RING_ALIGNMENT);
         fn->smem_reserved = ring->smem + ring->stages * ring->bytes;
+    }
+    for (uint32_t i = 0; i < fn->pipe_count; i++) {
+        fn->pipes[i].smem = fn->smem_reserved;
+        fn->smem_reserved += 2u * BARRIER_BYTES * fn->pipes[i].stages;
     }
     fn->smem_reserved = align(fn->smem_reserved, ALIGNMENT);
     take_up_to(p, fn->smem_reserved, fn->span);

@@ -268,8 +268,9 @@ static bool blocks_compute(Launch *launch, const NewtEntry *entry, TensorRefusal
 static bool entry_prepare(Launch *launch, const NewtEntry *entry, TensorRefusal *refusal)
 {
     return blocks_compute(launch, entry, refusal) &&
-           (entry->tensor_count == 0 || newti_tensor_encode(launch->device, launch->kernel, entry,
-                                                            launch->args, launch->maps, refusal));
+           (entry->tensor_count == 0 ||
+            newti_tensor_encode(launch->device, launch->kernel, entry, launch->args, launch->grid,
+                                launch->maps, refusal));
 }
 
 void newti_launch_extras(CudaTensorMap *maps, const uint32_t grid[3], const NewtEntry *entry,

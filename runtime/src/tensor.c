@@ -104,13 +104,14 @@ static bool map_encode(const Driver *driver, const NewtKernel *kernel,
 }
 
 bool newti_tensor_encode(const NewtDevice *device, const NewtKernel *kernel, const NewtEntry *entry,
-                         const void *args, CudaTensorMap *maps, TensorRefusal *refusal)
+                         const void *args, const uint32_t grid[3], CudaTensorMap *maps,
+                         TensorRefusal *refusal)
 {
     NewtTensorShape shapes[NEWT_TENSOR_MAX];
     refusal->tensor = 0;
     if (!device->driver->cuTensorMapEncodeTiled)
         return refuse(refusal, TENSOR_NO_ENCODER, 0, 0);
-    if (entry->tensor_expr(args, shapes) != NEWT_OK)
+    if (entry->tensor_expr(args, grid, shapes) != NEWT_OK)
         return refuse(refusal, TENSOR_EXPRESSION, 0, 0);
     for (uint32_t i = 0; i < entry->tensor_count; i++) {
         refusal->tensor = i;

@@ -30,7 +30,8 @@ typedef struct TensorRefusal {
 /// Makes the maps of `entry` for the argument record `args`; false, and why in `refusal`, when one
 /// of them cannot be made.
 bool newti_tensor_encode(const NewtDevice *device, const NewtKernel *kernel, const NewtEntry *entry,
-                         const void *args, CudaTensorMap *maps, TensorRefusal *refusal);
+                         const void *args, const uint32_t grid[3], CudaTensorMap *maps,
+                         TensorRefusal *refusal);
 
 /// Writes "tensor map 0 ('x'): ..." into `text`.
 void newti_tensor_refusal_print(const NewtKernel *kernel, const NewtEntry *entry,

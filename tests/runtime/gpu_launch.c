@@ -102,8 +102,9 @@ static const NewtTensorRecipe tile_recipes[] = {
     { 0, NEWT_F32, 2, 0, 128, { TILE_WIDTH, TILE_ROWS } },
 };
 
-static NewtStatus tile_shapes(const void *args, NewtTensorShape *shapes)
+static NewtStatus tile_shapes(const void *args, const uint32_t grid[3], NewtTensorShape *shapes)
 {
+    (void)grid;
     shapes[0] =
         (NewtTensorShape){ { TILE_WIDTH, ((const TileArgs *)args)->rows }, { 1, TILE_STRIDE } };
     return NEWT_OK;

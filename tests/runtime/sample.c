@@ -89,9 +89,10 @@ static const NewtTensorRecipe tile_recipes[] = {
     { 1, NEWT_F8E4M3, 3, 64, 0, { 64, 128, 1 } },
 };
 
-static NewtStatus tile_shapes(const void *args, NewtTensorShape *shapes)
+static NewtStatus tile_shapes(const void *args, const uint32_t grid[3], NewtTensorShape *shapes)
 {
     const TileArgs *a = args;
+    (void)grid;
     if (a->m == -1)
         return NEWT_TOO_LARGE;
     shapes[0] = (NewtTensorShape){ { a->k, a->m }, { 1, a->stride } };

@@ -284,6 +284,7 @@ static void program_begin()
         w = { ~0u, 0, 0, {}, 0 };
     for (Thread &t : machine.threads) {
         t.event = {};
+        t.registers = {};  // else arguments of the last call of the program before
         fiber_prepare(t, thread_start);
     }
     race_begin();

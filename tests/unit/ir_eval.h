@@ -11,7 +11,8 @@ typedef struct IrEval IrEval;
 struct IrEval {
     int64_t **value;  ///< by value id: numel elements; the caller fills in the parameters
     Arena *arena;
-    int64_t program_id;
+    int64_t program_id;   ///< along axis 0; 0 along the others
+    int64_t programs[3];
     /// Called for every value each time it is computed.
     void (*check)(void *cx, const IrValue *v, const int64_t *elements);
     /// Called for every store; NULL when the program has none.
@@ -116,12 +117,14 @@ static inline bool ir_eval_op(IrEval *ev, const IrOp *op)
     int64_t *out = ev->value[r->id] = ARENA_NEW_N(ev->arena, int64_t, r->type->numel);
     const int64_t *x[3] = { NULL };
     for (uint32_t i = 0; i < op->argc; i++)
-        x[i] = ev->value[op->args[i]->id];
+        x[i] = op->args[i] ? ev->value[op->args[i]->id] : NULL;
     for (uint32_t e = 0; e < r->type->numel; e++) {
         switch (op->code) {
         case IR_CONST: out[e] = op->attr.konst.i; break;
         case IR_ARANGE: out[e] = op->attr.range.lo + e; break;
-        case IR_PROGRAM_ID: out[e] = ev->program_id; break;
+        case IR_PROGRAM_ID: out[e] = op->attr.axis == 0 ? ev->program_id : 0; break;
+        case IR_NUM_PROGRAMS: out[e] = ev->programs[op->attr.axis]; break;
+        case IR_LOAD: out[e] = 0; break;
         case IR_SELECT: out[e] = x[0][e] ? x[1][e] : x[2][e]; break;
         case IR_PTR_ADD:
             out[e] = (int64_t)((uint64_t)x[0][e] +

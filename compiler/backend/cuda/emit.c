@@ -43,6 +43,12 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_ASYNC_COPY] = cuda_emit_async_copy,
     [IR_ASYNC_COMMIT] = cuda_emit_async_commit,
     [IR_ASYNC_WAIT] = cuda_emit_async_wait,
+    [IR_PIPE_ACQUIRE] = cuda_emit_pipe_acquire,
+    [IR_PIPE_WAIT] = cuda_emit_pipe_wait,
+    [IR_PIPE_RELEASE] = cuda_emit_pipe_release,
+    [IR_TENSOR_LOAD] = cuda_emit_tensor_load,
+    [IR_BLOCK_ID] = cuda_emit_block_id,
+    [IR_BLOCK_COUNT] = cuda_emit_block_count,
 };
 
 static EmitFn *const emit_by_class[OPCLASS_DEBUG + 1] = { [OPCLASS_ELEMENTWISE] =
@@ -117,23 +123,35 @@ static void print_prelude(const Emit *e, Buf *out)
     buf_putc(out, '\n');
 }
 
+uint32_t cuda_register_limit(const Emit *e)
+{
+    enum { BLOCK_REGISTERS = 65536 };
+    const uint32_t limit = e->opt->max_registers;
+    return limit < BLOCK_REGISTERS / cuda_threads(e->fn) ? limit : 0;
+}
+
 static void print_signature(Emit *e, Buf *out)
 {
     const IrFunc *fn = e->fn;
-    enum { BLOCK_REGISTERS = 65536 };
-    const uint32_t limit = e->opt->max_registers;
-    // NVRTC takes one of the two; the registers of a block are the tighter bound or none.
-    if (limit && limit < BLOCK_REGISTERS / cuda_threads(fn))
+    const uint32_t limit = cuda_register_limit(e);
+    // NVRTC takes one of the two; the registers of a block are the tighter bound or none. It moves
+    // registers between warps only if it knows how many blocks share a multiprocessor.
+    if (limit)
         buf_printf(out, "extern \"C\" __global__ void __maxnreg__(%" PRIu32 ")\n%s(", limit,
                    e->opt->entry);
     else
-        buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u)\n%s(",
-                   cuda_threads(fn), e->opt->entry);
-    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        buf_printf(out, "extern \"C\" __global__ void __launch_bounds__(%u%s)\n%s(",
+                   cuda_threads(fn), fn->producer ? ", 1" : "", e->opt->entry);
+    const char *comma = "";
+    for (uint32_t i = 0; i < fn->body->argc; i++, comma = ", ") {
         const IrValue *v = fn->body->args[i];
-        buf_printf(out, "%s%s", i ? ", " : "",
+        buf_printf(out, "%s%s", comma,
                    cuda_decl(e, cuda_ctype(e, v->type), cuda_place(e, v).text, 0));
     }
+    for (uint16_t i = 0; i < fn->map_count; i++, comma = ", ")
+        buf_printf(out, "%sconst __grid_constant__ nt_tensor_map %s", comma, e->maps[i]);
+    if (fn->is_persistent)
+        buf_printf(out, "%sint %s, int %s, int %s", comma, e->grid[0], e->grid[1], e->grid[2]);
     buf_puts(out, ")\n{\n");
 }
 
@@ -183,7 +201,8 @@ bool cuda_emit(const IrFunc *fn, const CudaEmitOptions *opt, DiagSink *diags, Bu
 
     cuda_names_begin(&e);
     name_params(&e);
-    const bool ok = cuda_emit_ops(&e, fn->body);
+    cuda_name_pipes(&e);
+    const bool ok = fn->producer ? cuda_emit_sides(&e) : cuda_emit_ops(&e, fn->body);
     if (ok) {
         print_head(&e, out);
         print_prelude(&e, out);

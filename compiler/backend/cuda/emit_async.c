@@ -171,6 +171,6 @@ bool cuda_emit_async_wait(Emit *e, const IrOp *op)
     e->needs |= NEED_ASYNC;
     cuda_line(e, "nt_copy_wait<%u>();", op->attr.groups);
     emit_fence(e);
-    cuda_line(e, "__syncthreads();");
+    cuda_line(e, "%s", cuda_barrier(e));
     return true;
 }

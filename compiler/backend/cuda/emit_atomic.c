@@ -44,7 +44,7 @@ bool cuda_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner)
     cuda_loop_end(e, slots, 1);
     e->body.indent--;
     cuda_line(e, "}");
-    cuda_line(e, "__syncthreads();");
+    cuda_line(e, "%s", cuda_barrier(e));
     slot = cuda_loop(e, slots, 1);
     element = out->layout ? cuda_element(e, out->layout, slot) : "0";
     cuda_line(e, "%s = %s[%s];", cuda_slot_of(e, out, name, slot), old, element);

@@ -183,7 +183,7 @@ bool cuda_emit_return(Emit *e, const IrOp *op)
 bool cuda_emit_barrier(Emit *e, const IrOp *op)
 {
     (void)op;
-    cuda_line(e, "__syncthreads();");
+    cuda_line(e, "%s", cuda_barrier(e));
     return true;
 }
 

@@ -246,7 +246,7 @@ static void begin_pieces(Emit *e, Convert *c)
               c->plan->bytes / bytes, c->piece);
     e->body.indent++;
     cuda_line(e, "if (%s > 0)", c->piece);
-    cuda_line(e, "    __syncthreads();");
+    cuda_line(e, "    %s", cuda_barrier(e));
 }
 
 static bool emit_shared(Emit *e, Convert *c)
@@ -266,7 +266,7 @@ static bool emit_shared(Emit *e, Convert *c)
     const char *from = emit_base(e, plan, &put, "put"), *to = emit_base(e, plan, &take, "take");
     begin_pieces(e, c);
     emit_store_side(e, c, &put, scratch, from);
-    cuda_line(e, "__syncthreads();");
+    cuda_line(e, "%s", cuda_barrier(e));
     emit_load_side(e, c, &take, scratch, to, name);
     end_group(e, c);
     emit_repeats(e, c, name);

@@ -55,6 +55,10 @@ bool cuda_emit_program_id(Emit *e, const IrOp *op)
 
 bool cuda_emit_num_programs(Emit *e, const IrOp *op)
 {
+    if (e->fn->is_persistent) {
+        cuda_set_place(e, op->results[0], PLACE_SAME, e->grid[op->attr.axis]);
+        return true;
+    }
     return emit_grid_value(e, op, "gridDim");
 }
 

@@ -42,6 +42,8 @@ EmitIndex cuda_dot_join(Emit *e, EmitIndex a, EmitIndex b)
 
 const char *cuda_dot_loop(Emit *e, const char *var, unsigned n, unsigned step)
 {
+    if (n > step)
+        var = cuda_name(e, var);  // tiles have the user's names, which are read inside
     if (n <= step) {
         cuda_line(e, "{");
         var = "0";
@@ -220,7 +222,7 @@ static unsigned choose_depth(const EmitDot *d, const Part *parts)
 
 static void emit_fma(Emit *e, const EmitDot *d)
 {
-    Part parts[2] = { { .name = "x" }, { .name = "y" } };
+    Part parts[2] = { { .name = cuda_name(e, "x") }, { .name = cuda_name(e, "y") } };
     for (unsigned which = 0; which < 2; which++) {
         plan_part(d, which, &parts[which]);
         emit_part_base(e, d, which, &parts[which]);
@@ -234,9 +236,9 @@ static void emit_fma(Emit *e, const EmitDot *d)
         emit_part(e, d, which, &parts[which], depth);
     const char *i = cuda_dot_loop(e, "i", depth, 1);
     const char *slot = cuda_loop(e, d->slots, 1);
-    cuda_line(e, "%s[%s] = nt_mad(x[(%s) * %u + %s], y[(%s) * %u + %s], %s[%s]);", d->sum, slot,
-              part_position(e, d, &parts[0], slot), depth, i, part_position(e, d, &parts[1], slot),
-              depth, i, d->sum, slot);
+    cuda_line(e, "%s[%s] = nt_mad(%s[(%s) * %u + %s], %s[(%s) * %u + %s], %s[%s]);", d->sum,
+              slot, parts[0].name, part_position(e, d, &parts[0], slot), depth, i, parts[1].name,
+              part_position(e, d, &parts[1], slot), depth, i, d->sum, slot);
     cuda_loop_end(e, d->slots, 1);
     cuda_block_end(e);
     cuda_block_end(e);
@@ -318,7 +320,7 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
     if (stores && op->attr.dot.wgmma)
         cuda_line(e, "nt_fence_async();");
     if (stores)
-        cuda_line(e, "__syncthreads();");
+        cuda_line(e, "%s", cuda_barrier(e));
     emit_product(e, &d, name);
     e->body.indent--;
     cuda_line(e, "}");

@@ -62,6 +62,11 @@ typedef struct EmitTurn {
     const char *name;
 } EmitTurn;
 
+/// Names of a pipe's barriers, and of a side's position in it.
+typedef struct EmitPipe {
+    const char *full, *free, *stage, *parity;
+} EmitPipe;
+
 typedef struct Emit {
     const IrFunc *fn;
     const CudaEmitOptions *opt;
@@ -77,6 +82,9 @@ typedef struct Emit {
     uint32_t wgmma_columns;    // widths of wgmma: powers of two
     bool wants_tid;
     VEC(EmitTurn) turns;
+    const char **maps;  // names of the tensor maps; NULL: none taken yet
+    EmitPipe *pipes;
+    const char *grid[3];  // of a persistent kernel
     unsigned roll_from;  // loops of so many slots stay loops
     unsigned loops;      // loops of the kernel around the operation at hand
     const SourceFile
@@ -158,6 +166,14 @@ bool cuda_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner)
 
 /// Where stage `slot` of a ring begins in shared memory, in bytes.
 const char *cuda_tile_offset(Emit *e, const IrRing *ring, const IrValue *slot);
+/// Registers that a thread may have, where the options ask for fewer than a block allows; else 0.
+uint32_t cuda_register_limit(const Emit *e);
+/// The statement that waits for all threads of the program.
+const char *cuda_barrier(Emit *e);
+/// Takes the names of maps, pipes and the grid, which come after the parameters'.
+void cuda_name_pipes(Emit *e);
+/// The body of a function with a producer: barriers, then what each side does.
+bool cuda_emit_sides(Emit *e);
 
 /* ---- families ---- */
 bool cuda_emit_op(Emit *e, const IrOp *op);
@@ -174,6 +190,8 @@ EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot;
 EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
 EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
 bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan);
+EmitFn cuda_emit_pipe_acquire, cuda_emit_pipe_wait, cuda_emit_pipe_release, cuda_emit_tensor_load,
+    cuda_emit_block_id, cuda_emit_block_count;
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
     cuda_emit_assert;
 

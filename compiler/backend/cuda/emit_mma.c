@@ -151,7 +151,7 @@ static const char *factor_name(const EmitDot *d, unsigned which)
 
 void cuda_dot_mma(Emit *e, const EmitDot *d)
 {
-    Fragments f[2] = { { .name = "x" }, { .name = "y" } };
+    Fragments f[2] = { { .name = cuda_name(e, "x") }, { .name = cuda_name(e, "y") } };
     const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
     e->needs |= NEED_MMA;
     for (unsigned which = 0; which < 2; which++) {

@@ -247,7 +247,7 @@ static bool emit_warps(Emit *e, const Reduce *rd)
     e->body.indent -= plan->idle != 0;
     if (plan->idle)
         cuda_line(e, "}");
-    cuda_line(e, "__syncthreads();");
+    cuda_line(e, "%s", cuda_barrier(e));
 
     slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0";
     first = first_place(e, rd, slot);

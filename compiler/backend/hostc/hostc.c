@@ -73,3 +73,21 @@ bool hostc_emit_grid(const IrFunc *fn, const HostcOptions *opt, DiagSink *diags,
     hostc_finish(&e);
     return !e.failed;
 }
+
+bool hostc_emit_maps(const IrFunc *fn, const IrTensorMap *maps, unsigned count, const HostcOptions *opt,
+                     DiagSink *diags, Buf *out)
+{
+    HostEmit e = { .fn = fn, .opt = opt, .diags = diags, .out = out, .is_grid = true, .maps = maps, .map_count = count };
+    host_plan(&e);
+    buf_line(out, "static NewtStatus %s(const void *record, const uint32_t grid[3], NewtTensorShape *shapes)", opt->symbol);
+    buf_line(out, "{");
+    out->indent++;
+    buf_line(out, "NewtStatus status = NEWT_OK;");
+    buf_line(out, "const NewtHostProgram launch = { .grid = { (int32_t)grid[0], (int32_t)grid[1], (int32_t)grid[2] } };");
+    buf_line(out, "const NewtHostProgram *const program = &launch;");
+    buf_line(out, "(void)program;");
+    hostc_params(&e);
+    host_block(&e, fn->body);
+    hostc_finish(&e);
+    return !e.failed;
+}

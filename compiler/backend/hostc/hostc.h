@@ -27,7 +27,12 @@ bool hostc_emit_kernel(const IrFunc *fn, const HostcOptions *opt, DiagSink *diag
 /// Writes the grid function: scalar code with overflow and division checks.
 bool hostc_emit_grid(const IrFunc *fn, const HostcOptions *opt, DiagSink *diags, Buf *out);
 
-/// The support text that both need, once a module.
+/// Writes the function that fills the shapes of tensor maps (IrFunc.map_host): scalar code with the same checks, given
+/// the grid. It fails where the maps cannot stand for the accesses.
+bool hostc_emit_maps(const IrFunc *fn, const IrTensorMap *maps, unsigned count, const HostcOptions *opt,
+                     DiagSink *diags, Buf *out);
+
+/// The support text that all need, once a module.
 void hostc_prelude(Buf *out);
 
 #endif

@@ -44,7 +44,9 @@ typedef struct HostEmit {
     HostValue *values;       ///< by value id
     const uint32_t *uses;    ///< how often each value is read, by id
     uint64_t scratch_bytes;
-    bool is_grid, failed;
+    bool is_grid, failed;    ///< is_grid: arithmetic is checked, and the function returns values
+    const IrTensorMap *maps; ///< ... shapes for these; NULL: extents of a grid
+    unsigned map_count;
     const HostStraight *straight;  ///< the rows being written have no masks; NULL: ordinary loops
 } HostEmit;
 

@@ -290,8 +290,26 @@ static void host_if(HostEmit *e, const IrOp *op)
     buf_line(e->out, "}");
 }
 
+/// Sizes of each map, then its strides; last, whether all is well.
+static void host_return_shapes(HostEmit *e, const IrOp *op)
+{
+    uint32_t at = 0;
+    for (unsigned m = 0; m < e->map_count; m++) {
+        for (unsigned k = 0; k < e->maps[m].rank; k++)
+            buf_line(e->out, "shapes[%u].size[%u] = %s;", m, k, host_name(e, op->args[at++]));
+        buf_line(e->out, "shapes[%u].stride[0] = 1;", m);
+        for (unsigned k = 1; k < e->maps[m].rank; k++)
+            buf_line(e->out, "shapes[%u].stride[%u] = %s;", m, k, host_name(e, op->args[at++]));
+    }
+    buf_line(e->out, "return status == NEWT_OK && !%s ? NEWT_TOO_LARGE : status;", host_name(e, op->args[at]));
+}
+
 static void host_return(HostEmit *e, const IrOp *op)
 {
+    if (e->maps) {
+        host_return_shapes(e, op);
+        return;
+    }
     if (!e->is_grid)
         return;
     for (uint32_t i = 0; i < op->argc; i++)

@@ -122,9 +122,11 @@ typedef struct NewtTensorShape {
     int64_t stride[NEWT_TENSOR_RANK_MAX];  ///< elements; stride[0] is not read
 } NewtTensorShape;
 
-/// Fills one shape for each recipe of the entry, in checked 64-bit arithmetic. Anything but NEWT_OK
-/// says that there is none: the entry does not fit these arguments.
-typedef NewtStatus (*NewtTensorExpr)(const void *args, NewtTensorShape *shapes);
+/// Fills one shape for each recipe of the entry, in checked 64-bit arithmetic; `grid` is the number
+/// of programs along each axis. Anything but NEWT_OK says that there is none: the entry does not fit
+/// these arguments.
+typedef NewtStatus (*NewtTensorExpr)(const void *args, const uint32_t grid[3],
+                                     NewtTensorShape *shapes);
 
 /// The device function of one variant in one image. Its parameters are those of the kernel, all
 /// of them and in the same order, also the ones whose value the variant folded; an int64_t that the

@@ -1,0 +1,58 @@
+/// specialize_impl.h - what the files of the specialize pass share.
+///
+/// specialize.c chooses the loads that a producer makes and rewrites the function into what the
+/// other warps do, specialize_rings.c gives them maps and shared memory, specialize_producer.c
+/// makes the producer, specialize_persist.c lets blocks loop over programs.
+#ifndef NEWT_PASSES_SPECIALIZE_IMPL_H
+#define NEWT_PASSES_SPECIALIZE_IMPL_H
+#include "passes/pass.h"
+#include "passes/tensor_access.h"
+
+/// A load that the producer makes.
+typedef struct Feed {
+    IrOp *load;
+    const TensorAccess *access;
+    uint8_t fast;      ///< the tile's axis of neighbours
+    uint8_t line;      ///< the dimension of the access that has it
+    uint32_t group;    ///< feeds that one wait waits for
+    uint32_t shares;   ///< the group whose pipe and rings this group uses, itself or another
+    bool has_own_map;  ///< no earlier feed has the same
+    uint16_t ring, map, pipe;
+} Feed;
+
+typedef VEC(Feed) FeedVec;
+
+typedef struct Special {
+    PassCtx *cx;
+    IrFunc *fn;
+    Tensors *tensors;
+    FeedVec feeds;
+    uint32_t group_count;
+    bool *written;  ///< by parameter: something may be stored through it
+} Special;
+
+/* ---- specialize.c ---- */
+/// The load that `v` is, or is a transposition of; NULL: none.
+IrOp *specialize_load_behind(IrValue *v);
+/// NULL when the producer does not make it.
+Feed *specialize_feed_of(Special *s, const IrOp *load);
+
+/* ---- specialize_rings.c ---- */
+bool specialize_in_loop(const IrOp *op);
+/// Has groups use one pipe where that is possible.
+void specialize_share_pipes(Special *s);
+/// As many of the wanted stages as shared memory holds; 0: not even two.
+unsigned specialize_stages(Special *s);
+/// Gives the function the maps, rings and pipes of its feeds.
+void specialize_make_rings(Special *s, unsigned stages);
+
+/// The function reduced to scalars, with a copy for each feed; NULL with *reason set when what
+/// decides over the copies is not known to a lone thread. `written`: by parameter, whether the
+/// kernel may store through it.
+IrFunc *specialize_producer(PassCtx *cx, const IrFunc *fn, const FeedVec *feeds,
+                            const bool *written, const char **reason);
+
+/// Wraps what `fn` and its producer do in loops over programs, where that may pay.
+void specialize_persist(IrFunc *fn);
+
+#endif

@@ -1,0 +1,214 @@
+// specialize_rings.c - what the copies of a producer need: a map of the tensor, a ring to copy
+// into, a pipe that hands its stages over.
+#include "layout/layout.h"
+#include "passes/specialize_impl.h"
+#include "target/target.h"
+
+enum {
+    MAX_BOX = 256,               // coordinates along a dimension
+    SCRATCH_MARGIN = 16 * 1024,  // of shared memory, for what else exchanges values
+    BARRIER_BYTES = 1024         // ... and for the barriers of pipes
+};
+
+/* ---- shared memory ---- */
+
+bool specialize_in_loop(const IrOp *op)
+{
+    for (const IrOp *p = op->block->parent; p; p = p->block->parent)
+        if (p->code == IR_FOR || p->code == IR_WHILE)
+            return true;
+    return false;
+}
+
+/// The tile as the TMA writes it: at least as many bytes as it has elements.
+static uint32_t tile_bytes(const Feed *f)
+{
+    return layout_tile_bytes(f->load->results[0]->type, f->fast);
+}
+
+static uint32_t ring_bytes(const Special *s, unsigned stages)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < s->feeds.len; i++) {
+        const Feed *f = &s->feeds.at[i];
+        if (f->shares == f->group)
+            sum += tile_bytes(f) * (specialize_in_loop(f->load) ? stages : 1);
+    }
+    return sum;
+}
+
+/// What a product needs of shared memory for a factor that is in no ring.
+static bool add_scratch(IrOp *op, void *cx)
+{
+    Special *s = cx;
+    for (unsigned i = 0; i < 2 && op->code == IR_DOT; i++) {
+        const IrOp *load = specialize_load_behind(op->args[i]);
+        if (!load || !specialize_feed_of(s, load))
+            op->mark += op->args[i]->type->numel * type_elem_bytes(op->args[i]->type);
+    }
+    return true;
+}
+
+static bool clear_mark(IrOp *op, void *cx)
+{
+    (void)cx;
+    op->mark = 0;
+    return true;
+}
+
+static bool most_scratch(IrOp *op, void *cx)
+{
+    uint32_t *most = cx;
+    *most = op->mark > *most ? op->mark : *most;
+    return true;
+}
+
+/// As many of the wanted stages as fit; 0: not even two.
+unsigned specialize_stages(Special *s)
+{
+    uint32_t scratch = 0;
+    ir_walk(s->fn, clear_mark, NULL);
+    ir_walk(s->fn, add_scratch, s);
+    ir_walk(s->fn, most_scratch, &scratch);
+    const uint32_t others = scratch + SCRATCH_MARGIN + BARRIER_BYTES;
+    const uint32_t room = s->cx->target->shared_max;
+    unsigned stages = s->fn->num_stages > 2 ? s->fn->num_stages : 2;
+    while (stages >= 2 && ring_bytes(s, stages) + others > room)
+        stages--;
+    return stages >= 2 ? stages : 0;
+}
+
+/* ---- maps ---- */
+
+static IrTensorMap map_of(const Feed *f)
+{
+    const TensorAccess *a = f->access;
+    const uint32_t bytes = type_elem_bytes(a->elem);
+    const Type *block = f->load->results[0]->type;
+    const uint32_t row = layout_tile_row_bytes(block, f->fast);
+    IrTensorMap map = { .param = a->param, .elem = a->elem, .rank = (uint8_t)a->rank };
+    map.swizzle = (uint8_t)row;
+    map.box[0] = (uint16_t)(row / bytes);
+    for (unsigned k = 0, to = 1; k < a->rank; k++)
+        if (k != f->line)
+            map.box[to++] = (uint16_t)(a->dims[k].extent < MAX_BOX ? a->dims[k].extent : MAX_BOX);
+    return map;
+}
+
+/// True when one map serves both: the same tensor in boxes of the same form.
+static bool same_map(const Feed *f, const Feed *g)
+{
+    const TensorAccess *a = f->access, *b = g->access;
+    if (a->param != b->param || a->rank != b->rank || f->line != g->line ||
+        f->load->results[0]->type != g->load->results[0]->type)
+        return false;
+    for (unsigned k = 0; k < a->rank; k++) {
+        const TensorDim *x = &a->dims[k], *y = &b->dims[k];
+        bool same = x->axis == y->axis && x->bound_count == y->bound_count &&
+                    poly_equal(&x->stride, &y->stride);
+        for (unsigned i = 0; i < x->bound_count && same; i++)
+            same = poly_equal(&x->bounds[i], &y->bounds[i]);
+        // without a bound the size is how far the tiles reach
+        if (!same || (x->bound_count == 0 && !poly_equal(&x->start, &y->start)))
+            return false;
+    }
+    return true;
+}
+
+static void choose_map(Special *s, Feed *f)
+{
+    for (Feed *g = s->feeds.at; g != f; g++) {
+        if (same_map(f, g)) {
+            f->map = g->map;
+            return;
+        }
+    }
+    const IrTensorMap map = map_of(f);
+    f->map = ir_add_map(s->fn, &map);
+    f->has_own_map = true;
+}
+
+/* ---- pipes ---- */
+
+static bool is_around(const IrBlock *outer, const IrBlock *b)
+{
+    for (; b; b = b->parent ? b->parent->block : NULL)
+        if (b == outer)
+            return true;
+    return false;
+}
+
+static Feed *member(const Special *s, uint32_t group, uint32_t index)
+{
+    for (uint32_t i = 0; i < s->feeds.len; i++)
+        if (s->feeds.at[i].group == group && index-- == 0)
+            return &s->feeds.at[i];
+    return NULL;
+}
+
+/// True when the groups can use one pipe: they fill it alike, and neither does while the other
+/// holds a stage of it.
+static bool can_share(const Special *s, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0;; i++) {
+        const Feed *f = member(s, a, i), *g = member(s, b, i);
+        if (!f || !g)
+            return f == g;
+        if (f->load->results[0]->type != g->load->results[0]->type || f->fast != g->fast ||
+            specialize_in_loop(f->load) != specialize_in_loop(g->load) ||
+            is_around(f->load->block, g->load->block) || is_around(g->load->block, f->load->block))
+            return false;
+    }
+}
+
+/// Has a later group use the pipe of an earlier one where that is possible: the loop over a tail
+/// needs no rings of its own.
+void specialize_share_pipes(Special *s)
+{
+    for (uint32_t i = 0; i < s->feeds.len; i++)
+        s->feeds.at[i].shares = s->feeds.at[i].group;
+    for (uint32_t b = 1; b < s->group_count; b++) {
+        for (uint32_t a = 0; a < b; a++) {
+            const Feed *owner = member(s, a, 0), *first = member(s, b, 0);
+            bool free = owner && first && owner->shares == a;
+            for (uint32_t c = 0; c < b && free; c++)  // all that share it already
+                free = !member(s, c, 0) || member(s, c, 0)->shares != a || can_share(s, c, b);
+            for (uint32_t i = 0; free && member(s, b, i); i++)
+                member(s, b, i)->shares = a;
+            if (free)
+                break;
+        }
+    }
+}
+
+static void make_pipe(Special *s, uint32_t group, unsigned stages)
+{
+    IrFunc *fn = s->fn;
+    const unsigned depth = specialize_in_loop(member(s, group, 0)->load) ? stages : 1;
+    const uint16_t pipe = ir_add_pipe(fn, (IrPipe){ .stages = (uint16_t)depth });
+    Feed *f;
+    for (uint32_t i = 0; (f = member(s, group, i)) != NULL; i++) {
+        const Type *block = f->load->results[0]->type;
+        f->pipe = pipe;
+        f->ring = ir_add_ring(fn, block, depth, f->fast);
+        fn->pipes[pipe].bytes += block->numel * type_elem_bytes(block);
+    }
+}
+
+void specialize_make_rings(Special *s, unsigned stages)
+{
+    for (uint32_t g = 0; g < s->group_count; g++) {
+        const Feed *first = member(s, g, 0);
+        if (first && first->shares == g)
+            make_pipe(s, g, stages);
+    }
+    for (uint32_t i = 0; i < s->feeds.len; i++)
+        choose_map(s, &s->feeds.at[i]);
+    for (uint32_t g = 0; g < s->group_count; g++) {
+        Feed *f;
+        for (uint32_t i = 0; (f = member(s, g, i)) != NULL && f->shares != g; i++) {
+            f->pipe = member(s, f->shares, i)->pipe;
+            f->ring = member(s, f->shares, i)->ring;
+        }
+    }
+}
