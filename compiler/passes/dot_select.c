@@ -1,5 +1,5 @@
-/// dot_select.c - chooses how each matrix product is computed: by matrix instructions of a warpgroup
-/// or of a warp, or by plain multiplication.
+/// dot_select.c - chooses how each matrix product is computed: by matrix instructions of a
+/// warpgroup or of a warp, or by plain multiplication.
 ///
 /// Needs the features of the chips. Plain multiplication takes every type and shape; fp32 factors
 /// go to matrix instructions only as tf32. A warpgroup's instructions want 64 rows and at least 8
@@ -32,9 +32,11 @@ static bool select_dot(IrOp *op, void *cx)
     const bool fits = mma && sum->shape[rank - 2] >= TILE_ROWS &&
                       sum->shape[rank - 1] >= TILE_COLUMNS && a->shape[rank - 1] >= mma->inner;
     const bool as_tf32 = op->attr.dot.precision == PRECISION_TF32;
-    const bool plain = pass->dots == DOT_FMA || !fits || (type_scalar_kind(a) == SCALAR_F32 && !as_tf32);
+    const bool plain =
+        pass->dots == DOT_FMA || !fits || (type_scalar_kind(a) == SCALAR_F32 && !as_tf32);
     op->attr.dot.mma = plain ? 0 : mma->inner;
-    op->attr.dot.wgmma = !plain && pass->dots != DOT_MMA && (pass->features & TARGET_WGMMA) != 0 &&
+    op->attr.dot.wgmma = !plain && type_scalar_kind(a) != SCALAR_F64 && pass->dots != DOT_MMA &&
+                         (pass->features & TARGET_WGMMA) != 0 &&
                          layout_dot_fits_wgmma(sum, select->fn->num_warps);
     return true;
 }

@@ -20,6 +20,7 @@
 #define MMA_AMPERE TARGET_MMA_AMPERE
 #define MMA_FP8    TARGET_MMA_FP8
 #define STMATRIX   TARGET_STMATRIX
+#define MMA_FP64   TARGET_MMA_FP64
 
 // The last character of a name that ends in a letter, else 0.
 #define SUFFIX(name)                                                                               \

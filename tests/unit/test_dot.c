@@ -274,7 +274,7 @@ static void instructions_of_chips(void **state)
         { "sm_75", "fp16", 8 },    { "sm_75", "bf16", 0 },     { "sm_80", "fp16", 16 },
         { "sm_80", "bf16", 16 },   { "sm_80", "fp32", 8 },     { "sm_80", "i8", 32 },
         { "sm_80", "fp8e4nv", 0 }, { "sm_89", "fp8e4nv", 32 }, { "sm_90a", "fp8e5", 32 },
-        { "sm_90a", "fp64", 0 },
+        { "sm_90a", "fp64", 8 },   { "sm_80", "fp64", 8 },     { "sm_89", "fp64", 0 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Mma *mma =
@@ -310,6 +310,8 @@ static void selection(void **state)
         { SCALAR_F32, 64, 64, PRECISION_TF32, DOT_BEST, "sm_90a", 8, true },
         { SCALAR_F32, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90a", 0, false },
         { SCALAR_F32, 64, 64, PRECISION_TF32X3, DOT_BEST, "sm_90a", 0, false },
+        { SCALAR_F64, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90a", 8, false },
+        { SCALAR_F64, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_89", 0, false },
     };
     Cx cx;
     begin(&cx);

@@ -1,5 +1,5 @@
-/// test_prelude_async.c - the prelude's asynchronous instructions: the PTX that each function
-/// becomes, and that ptxas takes it; skipped where there is no NVRTC.
+/// test_prelude_async.c - the prelude's asynchronous and matrix instructions: the PTX that each
+/// function becomes, and that ptxas takes it; skipped where there is no NVRTC.
 ///
 /// The wanted instructions are those of PTX's manual.
 #include "backend/cuda/nvrtc.h"
@@ -72,6 +72,11 @@ static const Row rows[] = {
       "stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%, {%, %};" },
     { FROM_90, "nt_stmatrix_trans<4>(s, w)",
       "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%, {%, %, %, %};" },
+    { SM_80, "nt_mma_m16n8k8_f64_f64_f64(d, d + 4, d + 8)",
+      "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%, %}, {%}, {%}, {%, %};" },
+    { FROM_90, "nt_mma_m16n8k8_f64_f64_f64(d, d + 4, d + 8)",
+      "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%, %, %, %}, {%, %, %, %}, {%, %}, "
+      "{%, %, %, %};" },
     { SM_90A, "nt_registers_up<232>()", "setmaxnreg.inc.sync.aligned.u32 232;" },
     { SM_90A, "nt_registers_down<40>()", "setmaxnreg.dec.sync.aligned.u32 40;" },
 };
@@ -130,18 +135,22 @@ static void every_function_is_its_instruction(void **state)
     for (unsigned chip = 0; chip < sizeof chips / sizeof *chips; chip++) {
         Buf text = { 0 };
         for (const char *const *name =
-                 (const char *const[]){ "async", "mbarrier", "tma", "warps", "wgmma", NULL };
+                 (const char *const[]){ "mma", "async", "mbarrier", "tma", "warps", "wgmma", NULL };
              *name; name++)
             buf_printf(&text, "#include \"newt/%s.cuh\"\n", *name);
-        buf_puts(&text, "extern \"C\" __global__ void __launch_bounds__(384, 1)\n"
-                        "k(const __grid_constant__ nt_tensor_map map, const float *p, int n)\n{\n"
-                        "    extern __shared__ __align__(1024) unsigned char s[];\n"
-                        "    unsigned long long *bar = (unsigned long long *)(s + 4096);\n"
-                        "    const unsigned w[4] = { threadIdx.x, 1, 2, 3 };\n");
+        buf_puts(
+            &text,
+            "extern \"C\" __global__ void __launch_bounds__(384, 1)\n"
+            "k(const __grid_constant__ nt_tensor_map map, const float *p, double *out, int n)\n{\n"
+            "    extern __shared__ __align__(1024) unsigned char s[];\n"
+            "    unsigned long long *bar = (unsigned long long *)(s + 4096);\n"
+            "    const unsigned w[4] = { threadIdx.x, 1, 2, 3 };\n"
+            "    double d[10];\n"
+            "    for (int i = 0; i < 10; i++)\n        d[i] = out[i];\n");
         for (const Row *r = rows; r < rows + sizeof rows / sizeof *rows; r++)
             if (r->chips >> chip & 1)
                 buf_printf(&text, "    %s;\n", r->call);
-        buf_puts(&text, "}\n");
+        buf_puts(&text, "    for (int i = 0; i < 4; i++)\n        out[i] = d[i];\n}\n");
         CudaImage ptx = compile(n, &a, &text, chips[chip], true);
         for (const Row *r = rows; r < rows + sizeof rows / sizeof *rows; r++)
             if (has_instruction(ptx.data, r->want) != (r->chips >> chip & 1))

@@ -1,15 +1,15 @@
 /// emit_mma.c - matrix products by mma.sync: fragments from shared memory, step by step along K.
 ///
-/// A fragment register is a word of 4 bytes along the inner axis; lanes 0, 1 count words, lanes 2
-/// to 4 rows (of B: columns). ldmatrix fetches 8 x 16 bytes of rows that follow the inner axis, and
-/// with .trans 16-bit elements of rows that follow the outer one; tf32 factors of the latter order
-/// are read word by word.
+/// A fragment register is a word of 4 bytes along the inner axis, or one fp64; lanes 0, 1 count
+/// words, lanes 2 to 4 rows (of B: columns). ldmatrix fetches 8 x 16 bytes of rows that follow the
+/// inner axis, and with .trans 16-bit elements of rows that follow the outer one; tf32 factors of
+/// the latter order and fp64 are read word by word.
 #include "backend/cuda/emit_dot.h"
 #include "target/mma.h"
 
 #include <string.h>
 
-enum { ROW_BITS = 3, WORD_BITS = 2 };  // of an 8 x 16 byte matrix
+enum { ROW_BITS = 3, WORD_BITS = 2, WORD_BYTES = 4 };  // of an 8 x 16 byte matrix
 
 typedef enum { FETCH_ROWS, FETCH_TRANS, FETCH_WORDS } Fetch;
 
@@ -18,7 +18,8 @@ typedef struct Fragments {
     const DotFactor *factor;
     const char *name;
     Fetch fetch;
-    unsigned element;    // log2 of elements in a word
+    const char *type;    // of a word
+    unsigned element;    // log2 of elements in it
     unsigned words;      // registers of one fragment
     uint32_t inside[2];  // the element that each bit of a register's number adds
     unsigned inside_bits;
@@ -42,9 +43,13 @@ static void plan_fragments(const EmitDot *d, unsigned which, Fragments *f)
     uint8_t slots[LAYOUT_MAX_BITS];
     const unsigned bytes = type_elem_bytes(d->op->args[which]->type);
     f->factor = &d->plan->factor[which];
-    f->element = log2_of(4 / bytes);
+    f->type = bytes > WORD_BYTES ? d->ctype[which] : "unsigned";
+    f->element = bytes > WORD_BYTES ? 0 : log2_of(WORD_BYTES / bytes);
     f->step_bits = log2_of(d->op->attr.dot.mma);
-    f->fetch = f->factor->inner_fast ? FETCH_ROWS : bytes == 2 ? FETCH_TRANS : FETCH_WORDS;
+    f->fetch = bytes > WORD_BYTES      ? FETCH_WORDS
+               : f->factor->inner_fast ? FETCH_ROWS
+               : bytes == 2            ? FETCH_TRANS
+                                       : FETCH_WORDS;
     if (which == 0)
         f->inside[f->inside_bits++] = UINT32_C(1) << (f->factor->outer_low + ROW_BITS);
     if (f->step_bits > f->element + WORD_BITS)
@@ -112,8 +117,10 @@ static void emit_fetch(Emit *e, const EmitDot *d, unsigned which, const Fragment
     if (f->fetch == FETCH_WORDS) {
         const char *w = cuda_dot_loop(e, "w", f->words, 1);
         at = cuda_dot_join(e, at, cuda_dot_index(e, x, w, f->inside, f->inside_bits));
-        cuda_line(e, "%s[%s * %u + %s] = nt_shared_word(%s + (%s));", f->name, j, f->words, w,
-                  d->tile[which], at.text);
+        const char *word = f->type == d->ctype[which]
+                               ? cuda_text(e, "%s[%s]", d->tile[which], at.text)
+                               : cuda_text(e, "nt_shared_word(%s + (%s))", d->tile[which], at.text);
+        cuda_line(e, "%s[%s * %u + %s] = %s;", f->name, j, f->words, w, word);
         cuda_block_end(e);
     } else {
         cuda_line(e, "nt_ldmatrix%s<%u>(%s + %s * %u, %s + (%s));",
@@ -160,7 +167,8 @@ void cuda_dot_mma(Emit *e, const EmitDot *d)
     }
     const char *k = cuda_dot_loop(e, "k", 1u << (f[0].factor->inner_bits - f[0].step_bits), 1);
     for (unsigned which = 0; which < 2; which++)
-        cuda_line(e, "unsigned %s[%u];", f[which].name, f[which].words << f[which].tile_bits);
+        cuda_line(e, "%s %s[%u];", f[which].type, f[which].name,
+                  f[which].words << f[which].tile_bits);
     for (unsigned which = 0; which < 2; which++)
         emit_fetch(e, d, which, &f[which], k);
     for (unsigned which = 0; which < 2; which++)

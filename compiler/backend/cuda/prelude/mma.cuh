@@ -65,6 +65,25 @@ NT_MMA_4_2(nt_mma_m16n8k8_f32_tf32_tf32, "m16n8k8", "f32.tf32.tf32.f32", float, 
 NT_MMA_4_2(nt_mma_m16n8k32_s32_s8_s8, "m16n8k32", "s32.s8.s8.s32", int, "r")
 #endif
 
+// As PTX lays out m16n8k8 of doubles, the fragments are those of four m8n8k4.
+#if __CUDA_ARCH__ >= 900
+NT_DEV void nt_mma_m16n8k8_f64_f64_f64(double *sum, const double *a, const double *b)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+#elif __CUDA_ARCH__ >= 800
+NT_DEV void nt_mma_m16n8k8_f64_f64_f64(double *sum, const double *a, const double *b)
+{
+    NT_UNROLL for (int i = 0; i < 4; i++)
+        asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+d"(sum[i % 2 * 2]), "+d"(sum[i % 2 * 2 + 1])
+            : "d"(a[i]), "d"(b[i / 2]));
+}
+#endif
+
 #if __CUDA_ARCH__ >= 890
 NT_MMA_4_2(nt_mma_m16n8k32_f32_e4m3_e4m3, "m16n8k32", "f32.e4m3.e4m3.f32", float, "f")
 NT_MMA_4_2(nt_mma_m16n8k32_f32_e4m3_e5m2, "m16n8k32", "f32.e4m3.e5m2.f32", float, "f")

@@ -35,5 +35,6 @@ SIMT_MMA(nt_mma_m16n8k32_f32_e4m3_e4m3, 16, 32, SIMT_E4M3, SIMT_E4M3, SIMT_F32, 
 SIMT_MMA(nt_mma_m16n8k32_f32_e4m3_e5m2, 16, 32, SIMT_E4M3, SIMT_E5M2, SIMT_F32, unsigned, float)
 SIMT_MMA(nt_mma_m16n8k32_f32_e5m2_e4m3, 16, 32, SIMT_E5M2, SIMT_E4M3, SIMT_F32, unsigned, float)
 SIMT_MMA(nt_mma_m16n8k32_f32_e5m2_e5m2, 16, 32, SIMT_E5M2, SIMT_E5M2, SIMT_F32, unsigned, float)
+SIMT_MMA(nt_mma_m16n8k8_f64_f64_f64, 16, 8, SIMT_F64, SIMT_F64, SIMT_F64, double, double)
 
 #endif
