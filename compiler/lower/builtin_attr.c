@@ -121,10 +121,22 @@ static Val dtype_attribute(Lower *cx, Val x, Sym name, Span name_span)
 
 // ---- views ----------------------------------------------------------------------------------
 
-/// `count` of the parts of a view, from `first` on.
-static Val parts_of(Val view, uint32_t first, uint32_t count)
+/// `count` of the parts of a view, from `first` on. They are int64 whatever the variant has.
+static Val parts_of(Lower *cx, Val view, uint32_t first, uint32_t count)
 {
-    return (Val){ .kind = VAL_TUPLE, .tuple = { view.tuple.at + first, count } };
+    const Type *i64 = type_scalar(lower_types(cx), SCALAR_I64);
+    Val out = { .kind = VAL_TUPLE };
+    out.tuple.len = count;
+    out.tuple.at = ARENA_NEW_N(lower_arena(cx), Val, count);
+    for (uint32_t k = 0; k < count; k++) {
+        const Val *part = &view.tuple.at[first + k];
+        out.tuple.at[k] = *part;
+        if (part->kind == VAL_VALUE && ir_is_const(part->v))
+            out.tuple.at[k] = val_const(const_int(part->v->def->attr.konst.i));
+        else if (part->kind == VAL_VALUE)
+            out.tuple.at[k] = val_of(ir_cast(lower_builder(cx), part->v, i64));
+    }
+    return out;
 }
 
 /// What a program may do with a block pointer but by functions: they are methods too.
@@ -146,9 +158,9 @@ static Val view_attribute(Lower *cx, Val x, Sym name, Span name_span)
     if (is_desc && is(name, "block_shape"))
         return shape_of(cx, x.view->block);
     if (is_desc && is(name, "shape"))
-        return parts_of(x, 1, rank);
+        return parts_of(cx, x, 1, rank);
     if (is_desc && is(name, "strides"))
-        return parts_of(x, 1 + rank, rank);
+        return parts_of(cx, x, 1 + rank, rank);
     return report_attribute(cx, lower_text(cx, x), name, use, name_span);
 }
 

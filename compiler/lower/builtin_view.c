@@ -127,19 +127,24 @@ static IrValue *padding(Lower *cx, const Type *elem, const IrValue *pointer, boo
 enum { DESC_SHAPE = 1, DESC_STRIDES, DESC_BLOCK, DESC_PADDING };
 
 /// The rules of the copy engine for the last axis hold everywhere, so that a program does.
-static bool check_last_axis(Lower *cx, const BoundArgs *args, const Type *block)
+static bool check_last_bytes(Lower *cx, const Type *block, Span span)
 {
     enum { LEAST_BYTES = 16 };
+    const int64_t bytes = (int64_t)block->shape[type_rank(block) - 1] * type_elem_bytes(block);
+    if (bytes >= LEAST_BYTES)
+        return true;
+    lower_error(cx, DIAG_SHAPE_MISMATCH, span,
+                "the last axis of a descriptor's block is %" PRId64 " bytes; the least is %d",
+                bytes, LEAST_BYTES);
+    return false;
+}
+
+static bool check_last_axis(Lower *cx, const BoundArgs *args, const Type *block)
+{
     uint32_t count;
     const Val *strides = elements(args, DESC_STRIDES, &count);
-    const unsigned rank = type_rank(block);
-    const int64_t bytes = (int64_t)block->shape[rank - 1] * type_elem_bytes(block);
-    if (bytes < LEAST_BYTES) {
-        lower_error(cx, DIAG_SHAPE_MISMATCH, args->spans[DESC_BLOCK],
-                    "the last axis of a descriptor's block is %" PRId64 " bytes; the least is %d",
-                    bytes, LEAST_BYTES);
+    if (!check_last_bytes(cx, block, args->spans[DESC_BLOCK]))
         return false;
-    }
     const Val *last = &strides[count - 1];
     if (last->kind == VAL_CONST && last->c.kind == CONST_INT && last->c.v.i == 1)
         return true;
@@ -169,6 +174,7 @@ Val lower_fn_make_descriptor(Lower *cx, const BoundArgs *args)
         !check_last_axis(cx, args, view.block) ||
         !padding_arg(cx, args, DESC_PADDING, elem, &view.pads_nan))
         return val_error();
+    parts[2 * rank] = NULL;  // the last stride
     return lower_view_new(cx, &view, parts, 1 + 2 * rank);
 }
 
@@ -310,6 +316,56 @@ Val lower_fn_desc_scatter(Lower *cx, const BoundArgs *args)
         return val_error();
     ir_store(lower_builder(cx), tile.pointer, value, tile.mask, (IrMem){ 0 });
     return val_void();
+}
+
+// ---- parameters -------------------------------------------------------------------------------
+
+/// The block of `desc[T, M, N]`.
+static const Type *annotated_block(Lower *cx, const AstSubscript *n, const Type *elem)
+{
+    Val sizes = { .kind = VAL_TUPLE };
+    Span span = n->base.span;
+    bool given = true;
+    sizes.tuple.len = n->indices.len - 1;
+    sizes.tuple.at = ARENA_NEW_N(lower_arena(cx), Val, sizes.tuple.len);
+    for (uint32_t i = 0; i < sizes.tuple.len; i++) {
+        sizes.tuple.at[i] = lower_expr(cx, n->indices.at[i + 1]);
+        if (sizes.tuple.at[i].kind == VAL_ERROR)
+            return NULL;
+    }
+    const Builtin *b = builtin_get(cx->program->builtins, BUILTIN_DESC);
+    const BoundArgs args = { b, &sizes, &span, &given, 1, span };
+    const Type *block = block_arg(cx, &args, 0, elem);
+    return block && check_last_bytes(cx, block, span) ? block : NULL;
+}
+
+static bool bind_descriptor(Lower *cx, const Function *f, const TensorParam *t,
+                            IrValue *const *args)
+{
+    View view = { .kind = VIEW_DESCRIPTOR };
+    IrValue *parts[MOST_PARTS];
+    parts[0] = args[t->data];
+    view.block = annotated_block(cx, t->desc, parts[0]->type->elem);
+    if (!view.block)
+        return false;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const Param *p = &f->params[i];
+        if (p->is_hidden && p->tensor == f->params[t->data].tensor)
+            parts[1 + p->axis + (p->role == PARAM_STRIDE ? t->rank : 0)] = args[i];
+    }
+    parts[2 * t->rank] = NULL;  // the last stride
+    lower_bind(cx, lower_slot_of(cx, t->name), lower_view_new(cx, &view, parts, 1 + 2 * t->rank),
+               t->span);
+    return true;
+}
+
+bool lower_bind_descriptors(Lower *cx, const Function *f, IrValue *const *args)
+{
+    const TensorParam *t;
+    VEC_EACH (t, &f->tensors)
+        if (t->desc && !bind_descriptor(cx, f, t, args))
+            return false;
+    return true;
 }
 
 // ---- block pointers ---------------------------------------------------------------------------

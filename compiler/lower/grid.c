@@ -3,11 +3,12 @@
 //
 // The grid is a tuple of one to three integers, or a lambda over the kernel's own parameters. It is
 // lowered like any expression; integers are int64 there, so that no product of extents wraps.
-#include "lower/lower_impl.h"
+#include "lower/view.h"
 
-static void bind_parameters(Lower *cx, const Variant *v)
+static bool bind_parameters(Lower *cx, const Variant *v)
 {
     const Function *f = v->function;
+    IrValue **args = ARENA_NEW_N(cx->arena, IrValue *, f->param_count);
     const Type *i64 = type_scalar(cx->program->types, SCALAR_I64);
     for (uint32_t i = 0; i < f->param_count; i++) {
         const ParamBinding *b = &v->params[i];
@@ -19,16 +20,18 @@ static void bind_parameters(Lower *cx, const Variant *v)
             IrValue *arg = ir_func_param(cx->b.fn, name, integer ? i64 : b->type);
             IrParam *param = &cx->b.fn->params[cx->b.fn->body->argc - 1];
             param->source_index = i;
-            value = val_of(arg);
+            value = val_of(args[i] = arg);
         }
-        lower_bind(cx, lower_slot_of(cx, name), value, f->params[i].span);
+        if (!f->params[i].is_hidden)
+            lower_bind(cx, lower_slot_of(cx, name), value, f->params[i].span);
     }
+    return lower_bind_descriptors(cx, f, args);
 }
 
 static bool is_parameter(const Function *f, Sym name)
 {
     for (uint32_t k = 0; k < f->param_count; k++)
-        if (f->params[k].name == name)
+        if (f->params[k].name == name && !f->params[k].is_hidden)
             return true;
     return false;
 }
@@ -130,8 +133,7 @@ static IrFunc *launch_function(Program *p, const Variant *variant, const AstLamb
         p->syms, arena_printf(a, "%s_grid",
                               variant->instance_name ? variant->instance_name : f->name->text));
     fn->span = e->span;
-    bind_parameters(cx, variant);
-    if (lambda && !take_lambda(cx, f, lambda))
+    if (!bind_parameters(cx, variant) || (lambda && !take_lambda(cx, f, lambda)))
         return NULL;
     unsigned before = diag_error_met(p->diags);
     IrValue *results[3];

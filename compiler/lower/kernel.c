@@ -1,5 +1,5 @@
 // kernel.c - one variant of a kernel as an IR function: parameters, facts, body.
-#include "lower/lower_impl.h"
+#include "lower/view.h"
 
 static void set_facts(IrParam *param, const ParamBinding *b, uint32_t source_index)
 {
@@ -15,6 +15,7 @@ static void set_facts(IrParam *param, const ParamBinding *b, uint32_t source_ind
 static bool bind_parameters(Lower *cx, const Variant *v)
 {
     const Function *f = v->function;
+    IrValue **args = ARENA_NEW_N(cx->arena, IrValue *, f->param_count);
     for (uint32_t i = 0; i < f->param_count; i++) {
         const Param *p = &f->params[i];
         const ParamBinding *b = &v->params[i];
@@ -41,10 +42,12 @@ static bool bind_parameters(Lower *cx, const Variant *v)
                 value = val_of(ir_cast(&cx->b, arg, type_scalar(cx->program->types, SCALAR_I64)));
             if (value.kind == VAL_VALUE)
                 value.v->hint = p->name;
+            args[i] = lower_value(cx, value, "parameter", p->span);
         }
-        lower_bind(cx, lower_slot_of(cx, p->name), value, p->span);
+        if (!p->is_hidden)
+            lower_bind(cx, lower_slot_of(cx, p->name), value, p->span);
     }
-    return true;
+    return lower_bind_descriptors(cx, f, args);
 }
 
 IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a)

@@ -232,6 +232,8 @@ bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, Cons
 /// Types and facts of the annotations, with the constexpr parameters that have values in `out`. An
 /// annotation that mentions one without a value leaves the type NULL.
 bool lower_annotations(Program *p, const Function *f, ParamBinding *out);
+/// A parameter without a value that an annotation mentions, or NULL.
+const Param *lower_unbound(const Function *f, const ParamBinding *bindings, const AstNode *n);
 /// `ptr[T]` as a value.
 Val lower_type_word(Lower *cx, const AstSubscript *n);
 

@@ -25,15 +25,10 @@ static const Type *element_type(Lower *cx, const AstNode *n)
     return NULL;
 }
 
-// ptr[T] and ptr[const[T]].
-static const Type *pointer_type(Lower *cx, const AstSubscript *n)
+// The pointer of T or const[T].
+static const Type *pointer_to(Lower *cx, const AstNode *pointee)
 {
-    const AstNode *pointee = n->indices.at[0];
     bool is_const = false;
-    if (n->indices.len != 1) {
-        lower_error(cx, DIAG_BAD_CALL, n->base.span, "ptr takes one element type");
-        return NULL;
-    }
     if (pointee->kind == AST_SUBSCRIPT) {
         const AstSubscript *inner = ast_subscript(pointee);
         const Builtin *word = word_of(cx, inner->object);
@@ -44,6 +39,15 @@ static const Type *pointer_type(Lower *cx, const AstSubscript *n)
     }
     const Type *elem = element_type(cx, pointee);
     return elem ? type_ptr(cx->program->types, elem, is_const) : NULL;
+}
+
+// ptr[T] and ptr[const[T]].
+static const Type *pointer_type(Lower *cx, const AstSubscript *n)
+{
+    if (n->indices.len == 1)
+        return pointer_to(cx, n->indices.at[0]);
+    lower_error(cx, DIAG_BAD_CALL, n->base.span, "ptr takes one element type");
+    return NULL;
 }
 
 Val lower_type_word(Lower *cx, const AstSubscript *n)
@@ -132,6 +136,8 @@ static bool subscripted(Lower *cx, const AstSubscript *n, ParamBinding *out)
     }
     switch (word ? (int)word->id : -1) {
     case BUILTIN_PTR: out->type = pointer_type(cx, n); return out->type != NULL;
+    // Its address: resolve has added its sizes and strides.
+    case BUILTIN_DESC: out->type = pointer_to(cx, n->indices.at[0]); return out->type != NULL;
     case BUILTIN_ALIGNED:
     case BUILTIN_MULTIPLE: return divisor(cx, n, word, out);
     case BUILTIN_RANGE: return value_range(cx, n, out);
@@ -160,6 +166,10 @@ static bool plain_word(Lower *cx, const AstNode *n, const Builtin *word, ParamBi
     case BUILTIN_PTR:
         lower_error(cx, DIAG_TYPE_MISMATCH, n->span,
                     "ptr needs an element type, as in ptr[float32]");
+        return false;
+    case BUILTIN_DESC:
+        lower_error(cx, DIAG_TYPE_MISMATCH, n->span,
+                    "desc needs an element type and a block, as in desc[float16, 64, 32]");
         return false;
     default:
         if (word->unsupported)
@@ -204,6 +214,13 @@ static bool find_mention(const AstNode *n, void *ctx)
     return true;
 }
 
+const Param *lower_unbound(const Function *f, const ParamBinding *bindings, const AstNode *n)
+{
+    Mention m = { .f = f, .bindings = bindings };
+    ast_walk(n, &(AstVisitor){ .enter = find_mention, .ctx = &m });
+    return m.unbound;
+}
+
 bool lower_annotations(Program *p, const Function *f, ParamBinding *out)
 {
     Lower *cx = lower_new(p, p->arena, f->module);
@@ -214,11 +231,11 @@ bool lower_annotations(Program *p, const Function *f, ParamBinding *out)
                        f->params[i].span);
     for (uint32_t i = 0; i < f->param_count; i++) {
         const AstNode *a = f->params[i].annotation;
+        if (f->params[i].is_hidden)  // 64 bits where they have to be (facts.c)
+            out[i].type = type_scalar(p->types, SCALAR_I32);
         if (!a || out[i].is_constexpr)
             continue;
-        Mention m = { .f = f, .bindings = out };
-        ast_walk(a, &(AstVisitor){ .enter = find_mention, .ctx = &m });
-        if (!m.unbound)
+        if (!lower_unbound(f, out, a))
             ok = annotation(cx, a, &out[i]) && ok;
     }
     return ok;

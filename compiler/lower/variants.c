@@ -161,12 +161,20 @@ static bool check_bound(Enumerate *e, const Function *f, const Settings *s)
         if (b->is_constexpr ? b->value.kind != CONST_ERROR : b->type != NULL)
             continue;
         ok = false;
+        const AstNode *annotation = f->params[i].annotation;
+        const Param *needed = annotation ? lower_unbound(f, s->params, annotation) : NULL;
         if (b->is_constexpr) {
             diag_report(e->p->diags, DIAG_NOT_CONSTEXPR, f->params[i].span,
                         "constexpr parameter '%s' of kernel '%s' has no value",
                         f->params[i].name->text, f->name->text);
             diag_help(e->p->diags, "give a default, an @newt.instance, or -D %s=VALUE",
                       f->params[i].name->text);
+        } else if (needed) {
+            diag_report(e->p->diags, DIAG_NOT_CONSTEXPR, f->params[i].span,
+                        "the type of parameter '%s' of kernel '%s' needs the value of '%s'",
+                        f->params[i].name->text, f->name->text, needed->name->text);
+            diag_help(e->p->diags, "declare it '%s: constexpr' and give it one",
+                      needed->name->text);
         } else {
             diag_report(e->p->diags, DIAG_BAD_CALL, f->params[i].span,
                         "parameter '%s' of kernel '%s' has no type", f->params[i].name->text,

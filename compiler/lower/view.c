@@ -11,7 +11,7 @@ Val lower_view_new(Lower *cx, const View *view, IrValue *const *parts, uint32_t 
     out.tuple.len = count;
     out.tuple.at = ARENA_NEW_N(lower_arena(cx), Val, count);
     for (uint32_t i = 0; i < count; i++)
-        out.tuple.at[i] = val_of(parts[i]);
+        out.tuple.at[i] = parts[i] ? val_of(parts[i]) : val_const(const_int(1));
     return out;
 }
 
@@ -53,17 +53,26 @@ static IrValue *along(Lower *cx, IrValue *row, unsigned axis, const Type *full)
     return ir_broadcast(b, row, type_with_elem(lower_types(cx), full, type_elem(row->type)));
 }
 
-static bool is_one(const IrValue *v)
+/// The type of distances in memory: int64, but where the variant knows that 32 bits are enough and
+/// the program counts in them too.
+static const Type *distance_type(Lower *cx, const Val *view, IrValue *const *indices)
 {
-    return ir_is_const(v) && v->def->attr.konst.i == 1;
+    bool wide = false;
+    for (unsigned k = 0; k < type_rank(view->view->block); k++) {
+        const IrValue *stride = lower_view_stride(view, k);
+        wide |= is_wide(indices[k]) || (stride && is_wide(stride));
+    }
+    return type_scalar(lower_types(cx), wide ? SCALAR_I64 : SCALAR_I32);
 }
 
-/// How far the elements lie from those of coordinate 0 along one axis, in 64 bits.
-static IrValue *distances(Lower *cx, IrValue *index, IrValue *stride)
+/// How far the elements lie from those of coordinate 0 along one axis.
+static IrValue *distances(Lower *cx, IrValue *index, IrValue *stride, const Type *type)
 {
     IrBuilder *b = lower_builder(cx);
-    index = ir_cast(b, index, stride->type);
-    return is_one(stride) ? index : ir_binary(b, IR_MUL, index, ir_splat(b, stride, index->type));
+    index = ir_cast(b, index, type);
+    if (!stride || (ir_is_const(stride) && stride->def->attr.konst.i == 1))
+        return index;
+    return ir_binary(b, IR_MUL, index, ir_splat(b, ir_cast(b, stride, type), index->type));
 }
 
 static IrValue *inside(Lower *cx, IrValue *index, IrValue *extent)
@@ -89,9 +98,11 @@ ViewTile lower_view_tile(Lower *cx, const Val *view, IrValue *const *indices, ui
         shape[k] = indices[k]->type->shape[0];
     IrValue *base = lower_view_base(view), *sum = NULL;
     const Type *full = type_block(types, base->type, rank, shape);
+    const Type *type = distance_type(cx, view, indices);
     ViewTile out = { 0 };
     for (unsigned k = 0; k < rank; k++) {
-        IrValue *part = along(cx, distances(cx, indices[k], lower_view_stride(view, k)), k, full);
+        IrValue *part = distances(cx, indices[k], lower_view_stride(view, k), type);
+        part = along(cx, part, k, full);
         sum = sum ? ir_binary(b, IR_ADD, sum, part) : part;
         if (!(checked >> k & 1))
             continue;

@@ -21,7 +21,8 @@ typedef struct ViewTile {
     IrValue *pointer, *mask;
 } ViewTile;
 
-/// The parts, all VALUEs: extents and offsets are int32 or int64, strides int64.
+/// The parts. Extents and offsets are int32 or int64; strides int64, or int32 where the launcher
+/// has tested that all distances in the tensor fit that, and NULL for the constant 1.
 static inline IrValue *lower_view_base(const Val *v)
 {
     return v->tuple.at[0].v;
@@ -32,15 +33,20 @@ static inline IrValue *lower_view_extent(const Val *v, unsigned axis)
 }
 static inline IrValue *lower_view_stride(const Val *v, unsigned axis)
 {
-    return v->tuple.at[1 + type_rank(v->view->block) + axis].v;
+    const Val *stride = &v->tuple.at[1 + type_rank(v->view->block) + axis];
+    return stride->kind == VAL_VALUE ? stride->v : NULL;
 }
 static inline Val *lower_view_offset(const Val *v, unsigned axis)
 {
     return &v->tuple.at[1 + 2 * type_rank(v->view->block) + axis];
 }
 
-/// A view of these parts, in the order above.
+/// A view of these parts, in the order above; NULL for a stride of 1.
 Val lower_view_new(Lower *cx, const View *view, IrValue *const *parts, uint32_t count);
+
+/// Binds the names of parameters desc[T, ...] to descriptors; `args` has the values of the
+/// function's parameters. All other names are bound. False after a report.
+bool lower_bind_descriptors(Lower *cx, const Function *f, IrValue *const *args);
 
 /// "a tensor descriptor of (16, 32) fp16 blocks".
 const char *lower_view_text(Lower *cx, Val v);

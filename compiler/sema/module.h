@@ -15,7 +15,8 @@ typedef struct Function Function;
 
 enum { MODULE_TENSOR_RANK = 5 };  ///< axes of a tensor that C passes
 
-/// What a parameter is of a tensor, in a kernel that a tile kernel became.
+/// What a parameter is of a tensor that C passes: a tile kernel became the kernel, or the tensor is
+/// a descriptor.
 typedef enum { PARAM_PLAIN, PARAM_DATA, PARAM_SIZE, PARAM_STRIDE } ParamRole;
 
 typedef struct Param {
@@ -28,11 +29,12 @@ typedef struct Param {
     uint8_t tensor, axis;  ///< DATA, SIZE, STRIDE: of the function's tensor, and its axis
     bool is_dense;         ///< STRIDE: 1 where elements lie side by side, so variants assume it;
                            ///< SIZE: that of an axis along which they do
+    bool is_hidden;        ///< no name of the program: part of a descriptor
     uint32_t covers;       ///< a block over all of a size: 1 + the parameter with the size; else 0
     bool is_loop;  ///< 1: blocks over all of a size go along it in a loop; 0: they must hold it
 } Param;
 
-/// A tensor that C passes by value, in a kernel that a tile kernel became.
+/// A tensor that C passes by value: of a tile kernel, or a parameter desc[T, ...].
 typedef struct TensorParam {
     Sym name;
     unsigned rank;
@@ -40,6 +42,7 @@ typedef struct TensorParam {
     int64_t fixed[MODULE_TENSOR_RANK];  ///< the size that the annotation gives, or -1
     int64_t dense_axis;                 ///< layout "row" or "col": its stride is 1; else -1
     uint32_t data;                      ///< the parameter with its address
+    const AstSubscript *desc;           ///< its annotation desc[T, ...]; NULL: of a tile kernel
     Span span;
 } TensorParam;
 
@@ -81,7 +84,7 @@ struct Function {
     VEC(const AstCall *) examples;   ///< @newt.example(...)
     const AstCall *autotune, *heuristics;
     const char *doc;  ///< docstring without its indentation, or NULL
-    /* of a kernel that a tile kernel became (compiler/tile) */
+    /* of a kernel with descriptors, or one that a tile kernel became (compiler/tile) */
     VEC(TensorParam) tensors;
     VEC(SizeRule) size_rules;
     VEC(CallParam) call_params;  ///< of the C function; empty: the run-time parameters

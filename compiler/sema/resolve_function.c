@@ -240,5 +240,7 @@ Function *resolve_function(Program *p, Module *m, const AstFunction *def)
                      .span = param->base.span };
     }
     take_decorators(p, m, f);
+    if (f->kind == FUNC_KERNEL)
+        resolve_descriptors(p, m, f);
     return f;
 }

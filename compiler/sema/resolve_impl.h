@@ -34,6 +34,10 @@ void resolve_import_from(Program *p, Module *m, const AstImportFrom *n);
 /// Decorators and parameters of a function (resolve_function.c).
 Function *resolve_function(Program *p, Module *m, const AstFunction *def);
 
+/// Parameters desc[T, ...] of a kernel become an address, sizes and strides, and C passes a tensor
+/// for them (resolve_desc.c).
+void resolve_descriptors(Program *p, const Module *m, Function *f);
+
 /// Reports the names in the module's functions and constants that nothing defines
 /// (resolve_names.c).
 void resolve_check_names(Program *p, const Module *m);

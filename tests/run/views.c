@@ -259,9 +259,95 @@ static void atomics(RunCx *cx)
         }
 }
 
+/// A tensor of `rank` axes, rows dense and the others with gaps of `gap` elements.
+static NewtTensor tensor(void *data, NewtType type, int32_t rank, const int64_t *shape, int64_t gap)
+{
+    NewtTensor t = { .data = data, .type = type, .rank = rank };
+    int64_t next = 1;
+    for (int32_t i = rank; i-- > 0;) {
+        t.shape[i] = shape[i];
+        t.stride[i] = next;
+        next = next * shape[i] + gap;
+    }
+    return t;
+}
+
+static void passed_products(RunCx *cx)
+{
+    static const int64_t sizes[][3] = {
+        { 1, 1, 1 }, { 32, 16, 16 }, { 33, 17, 15 }, { 70, 40, 100 }
+    };
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int64_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2], gap = (int64_t)s % 3;
+        const size_t rows = (size_t)(m * (n + gap) - gap);
+        uint16_t *a = run_temp(cx, 2 * (size_t)(m * k)), *b = run_temp(cx, 2 * (size_t)(k * n));
+        float *got = run_temp(cx, rows * sizeof *got);
+        for (int64_t i = 0; i < m * k; i++)
+            num_put(NEWT_F16, a, (size_t)i, (Num)run_uniform(cx));
+        for (int64_t i = 0; i < k * n; i++)
+            num_put(NEWT_F16, b, (size_t)i, (Num)run_uniform(cx));
+        void *c = RUN_OUT(cx, rows * sizeof *got);
+        const NewtTensor in_a = tensor(run_buffer(cx, a, 2 * (size_t)(m * k), 0), NEWT_F16, 2,
+                                       (const int64_t[]){ m, k }, 0);
+        const NewtTensor in_b = tensor(run_buffer(cx, b, 2 * (size_t)(k * n), 0), NEWT_F16, 2,
+                                       (const int64_t[]){ k, n }, 0);
+        NewtTensor out = tensor(c, NEWT_F32, 2, (const int64_t[]){ m, n }, gap);
+        RUN_OK(K(passed_product)(cx->device, NULL, in_a, 0.5F, in_b, out));
+        run_get(cx, c, got);
+        for (int64_t i = 0; i < (int64_t)rows; i++) {
+            double sum = 0, size = 0;
+            const int64_t row = i / (n + gap), column = i % (n + gap);
+            if (column >= n) {
+                assert_true(isnan(got[i]));
+                continue;
+            }
+            for (int64_t l = 0; l < k; l++) {
+                const double term = (double)(num_get(NEWT_F16, a, (size_t)(row * k + l)) *
+                                             num_get(NEWT_F16, b, (size_t)(l * n + column)));
+                sum += term / 2;
+                size += fabs(term);
+            }
+            run_near((double)got[i], sum, size * 2e-6, (size_t)i);
+        }
+        out.stride[1] = 2;
+        if (n > 1)
+            assert_int_equal(K(passed_product)(cx->device, NULL, in_a, 0.5F, in_b, out),
+                             NEWT_BAD_ARGUMENT);
+        run_release(cx);
+    }
+}
+
+static void passed_cubes(RunCx *cx)
+{
+    enum { A = 3, B = 9, C = 13, STRIDE = C + 2, PLANE = STRIDE * B + 2, COUNT = PLANE * A };
+    float x[COUNT], got[COUNT];
+    int32_t line[20], sum = 0;
+    for (int32_t i = 0; i < 20; i++) {
+        line[i] = (int32_t)run_between(cx, -50, 50);
+        sum += i >= 1 && i < 9 ? line[i] : 0;
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        x[i] = (float)run_between(cx, -1000, 1000);
+    void *data = RUN_IN(cx, x);
+    RUN_OK(K(passed_cube)(cx->device, NULL,
+                          tensor(data, NEWT_F32, 3, (const int64_t[]){ A, B, C }, 2),
+                          tensor(RUN_IN(cx, line), NEWT_I32, 1, (const int64_t[]){ 20 }, 0)));
+    run_get(cx, data, got);
+    for (int32_t i = 0; i < COUNT; i++) {
+        const bool inside = i % PLANE / STRIDE < B && i % PLANE % STRIDE < C;
+        assert_true(got[i] == x[i] + (inside ? (float)(STRIDE + sum) : 0));
+    }
+}
+
 RUN_TESTS = {
-    { "reading", reading },   { "writing", writing },
-    { "ranks", ranks },       { "products", products },
-    { "choosing", choosing }, { "rows by number", picking },
-    { "atomics", atomics },   RUN_END,
+    { "reading", reading },
+    { "writing", writing },
+    { "ranks", ranks },
+    { "products", products },
+    { "choosing", choosing },
+    { "rows by number", picking },
+    { "atomics", atomics },
+    { "passed products", passed_products },
+    { "passed cubes", passed_cubes },
+    RUN_END,
 };
