@@ -140,6 +140,8 @@ typedef struct IrRing {
     const Type *block;            ///< one tile: rank 2, or more with leading axes of 1
     uint16_t stages;              ///< >= 1
     uint8_t fast;                 ///< the axis whose neighbours are neighbours in memory: one of the last two
+    bool loose;                   ///< holds nothing but between its first operation and the end of the loop that reads
+                                  ///< it, so others may lie there
     /* decided by smem_plan */
     uint32_t smem;                ///< of stage 0, in dynamic shared memory
     uint32_t bytes;               ///< from one stage to the next; 0: not decided
@@ -177,7 +179,7 @@ struct IrFunc {
     uint16_t num_warps, num_stages;
     IrRing *rings;
     uint16_t ring_count;
-    uint32_t smem_reserved;       ///< bytes at the bottom of shared memory where no scratch may lie: the rings
+    uint32_t smem_reserved;       ///< bytes at the bottom of shared memory where no scratch may lie: rings that are not loose
     uint32_t smem_bytes;          ///< dynamic shared memory after planning
     IrPipe *pipes;
     IrTensorMap *maps;

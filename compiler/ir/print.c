@@ -289,6 +289,8 @@ static void print_ring(const Printer *p, const IrRing *ring)
     buf_puts(p->out, " ring[");
     type_print(p->out, ring->block);
     buf_printf(p->out, " stages=%u fast=%u", ring->stages, ring->fast);
+    if (ring->loose)
+        buf_puts(p->out, " loose=1");
     if (ring->bytes)
         buf_printf(p->out, " smem=%" PRIu32 " bytes=%" PRIu32, ring->smem, ring->bytes);
     buf_putc(p->out, ']');

@@ -419,13 +419,15 @@ static bool read_ring(IrReader *r)
     Number n[] = { { "stages", 255, 1 },
                    { "fast", 255, 0 },
                    { "smem", INT32_MAX, 0 },
-                   { "bytes", INT32_MAX, 0 } };
-    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "ring", n, 4))
+                   { "bytes", INT32_MAX, 0 },
+                   { "loose", 1, 0 } };
+    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "ring", n, 5))
         return false;
     const uint16_t index =
         ir_add_ring(r->fn, type.type, (unsigned)n[0].value, (unsigned)n[1].value);
     r->fn->rings[index].smem = (uint32_t)n[2].value;
     r->fn->rings[index].bytes = (uint32_t)n[3].value;
+    r->fn->rings[index].loose = n[4].value != 0;
     return true;
 }
 

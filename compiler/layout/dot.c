@@ -4,8 +4,8 @@
 /// slots, the rest of its rows and columns spread over the block. By matrix instructions a warp
 /// sums tiles of 16 rows and 8 columns as PTX lays out m16n8 accumulators. Factors lie in shared
 /// memory by rows of their faster axis, whose 16-byte pieces are XORed with the row's number so
-/// that eight rows at one column meet eight different banks. Warpgroups sum blocks of 64 rows and up
-/// to 256 columns, from factors placed as tiles (tile.c).
+/// that eight rows at one column meet eight different banks. Warpgroups sum blocks of 64 rows and
+/// up to 256 columns, from factors placed as tiles (tile.c).
 #include "layout/layout.h"
 #include "layout/layout_impl.h"
 
@@ -95,7 +95,15 @@ const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits
     return layout_intern(t, &l);
 }
 
-const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits)
+/// Exchanges bits 2 and 4 of an axis of `bits` bits from `low` on.
+static void set_apart(Layout *l, unsigned low, unsigned bits)
+{
+    const uint32_t near = UINT32_C(1) << (low + 2), far = UINT32_C(1) << (low + 4);
+    for (unsigned k = 0; k < layout_in_bits(l) && bits > 4; k++)
+        l->basis[k] = l->basis[k] == near ? far : l->basis[k] == far ? near : l->basis[k];
+}
+
+const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits, unsigned apart)
 {
     const SumBits bits = sum_bits(sum);
     if (bits.row < TILE_ROW_BITS || bits.column < TILE_COLUMN_BITS)
@@ -134,7 +142,25 @@ const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits
     }
     while (at < l.reg_bits)
         take(&group, &l.basis[at++]);
+    if (apart & DOT_COLUMNS_APART)
+        set_apart(&l, 0, bits.column);
+    if (apart & DOT_ROWS_APART)
+        set_apart(&l, bits.column, bits.row);
     return layout_intern(t, &l);
+}
+
+unsigned layout_dot_apart(const IrFunc *fn, const IrOp *dot)
+{
+    unsigned apart = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        const unsigned rank = type_rank(dot->args[i]->type);
+        TilePlace place;
+        if (type_elem_bytes(dot->args[i]->type) == 4 &&
+            layout_tile_place(fn, dot->args[i], &place) &&
+            place.fast == (i == 0 ? rank - 2 : rank - 1))
+            apart |= i == 0 ? DOT_ROWS_APART : DOT_COLUMNS_APART;
+    }
+    return apart;
 }
 
 /* ---- warpgroups ---- */

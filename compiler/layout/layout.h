@@ -194,7 +194,12 @@ const Layout *layout_dot_fma(LayoutTable *t, const Type *sum, unsigned warp_bits
 /// As mma.sync's m16n8 accumulators: slot bit 0 the lowest column bit, slot bit 1 row bit 3, lanes
 /// column bits 1, 2 and row bits 0 to 2. The slots above are columns, rows, batch. NULL when the
 /// sum has fewer than 16 rows or 8 columns.
-const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits);
+const Layout *layout_dot_mma(LayoutTable *t, const Type *sum, unsigned warp_bits, unsigned apart);
+/// For words that threads read one by one from a tile whose neighbours are neighbours along a factor's
+/// outer axis: eight of these and four along the inner one meet all banks if the outer ones are two
+/// groups of four, 16 apart. With these bits layout_dot_mma exchanges bits 2 and 4 of rows or columns.
+enum { DOT_ROWS_APART = 1, DOT_COLUMNS_APART = 2 };
+unsigned layout_dot_apart(const IrFunc *fn, const IrOp *dot);
 
 /// As wgmma's accumulators: warps 0 to 3 of a warpgroup hold 16 rows each of a block of 64. Warpgroups
 /// divide the rows, and what is left over the columns. Slots: the block's, as in mma.sync's layout and

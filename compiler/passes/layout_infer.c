@@ -108,7 +108,8 @@ static const Layout *layout_of_sum(Assign *as, const IrOp *op)
     const Type *sum = op->results[0]->type;
     if (op->attr.dot.wgmma)
         return layout_dot_wgmma(as->layouts, sum, as->warp_bits);
-    return op->attr.dot.mma ? layout_dot_mma(as->layouts, sum, as->warp_bits)
+    return op->attr.dot.mma ? layout_dot_mma(as->layouts, sum, as->warp_bits,
+                                             layout_dot_apart(as->fn, op))
                             : layout_dot_fma(as->layouts, sum, as->warp_bits);
 }
 

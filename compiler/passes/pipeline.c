@@ -223,12 +223,18 @@ static unsigned stages_that_fit(Search *s, unsigned wanted)
     return wanted;
 }
 
+static void make_ring(IrFunc *fn, const Feed *f)
+{
+    const uint16_t ring = ir_add_ring(fn, f->value->type, f->stages, f->fast);
+    fn->rings[ring].loose = true;
+}
+
 static void make_rings(Search *s)
 {
     for (uint32_t i = 0; i < s->feeds.len; i++) {
         const Feed *f = &s->feeds.at[i];
         if (f->ring == s->pipe->fn->ring_count)
-            ir_add_ring(s->pipe->fn, f->value->type, f->stages, f->fast);
+            make_ring(s->pipe->fn, f);
     }
 }
 

@@ -1,13 +1,18 @@
 /// smem_plan.c - gives rings of tiles their places in shared memory, and operations that exchange
-/// values through it their scratch, which lies above the rings.
+/// values through it their scratch.
 ///
-///     REDUCE           one value a warp: scratch_elems values of at least 4 bytes; for argmax and
-///                      argmin, from the next multiple of 16 on, as many int32 indices
-///     CONVERT          of kind SHARED: the whole block, or a piece of it if the chip has not that
-///     much DOT              both factors ATOMIC_RMW/CAS   whose result is used by threads that did
-///     not perform it: the old values by
-///                      element number
-///     LOAD             that is volatile and of which several threads hold an element: likewise
+///     REDUCE      one value a warp: scratch_elems values of at least 4 bytes; for argmax and
+///     argmin,
+///                 from the next multiple of 16 on, as many int32 indices
+///     CONVERT     of kind SHARED: the whole block, or a piece of it if the chip has not that much
+///     DOT         the factors that are in no tile
+///     ATOMIC_...  whose result is used by threads that did not perform it: the old values by
+///                 element number
+///     LOAD        that is volatile and of which several threads hold an element: likewise
+///
+/// Rings lie at the bottom. A loose one holds something only from the first operation that fills it
+/// to the end of the loop that reads it: scratch before and behind, and rings of other loops, lie
+/// where it does.
 ///
 /// Scratch is live only within its operation, so everything could lie at offset 0; but then each
 /// operation would have to wait for the readers of the one before. Small scratch therefore keeps
@@ -20,11 +25,11 @@
 
 enum {
     ALIGNMENT = 16,
-    BARRIER_BYTES = 8,  ///< of a pipe
+    BARRIER_BYTES = 8,      ///< of a pipe
     RING_ALIGNMENT = 1024,  ///< the period of the widest swizzle
-    PIECE_MARGIN = 4096,  ///< of shared memory, left for others beside a piece
-    LEAST_PIECE = 512,    ///< more pieces would be no use
-    SMALL_BYTES = 4096    ///< up to here room is cheaper than a barrier
+    PIECE_MARGIN = 4096,    ///< of shared memory, left for others beside a piece
+    LEAST_PIECE = 512,      ///< more pieces would be no use
+    SMALL_BYTES = 4096      ///< up to here room is cheaper than a barrier
 };
 
 typedef struct Plan {
@@ -34,6 +39,8 @@ typedef struct Plan {
     const IrOp *last;          ///< the scratch user before, in program order
     VEC(const IrOp *) firsts;  ///< first scratch user of each loop around; NULL: none yet
     bool alone;                ///< the loop around has one scratch user
+    uint32_t number;           ///< of operations, which count up in program order (IrOp.mark)
+    uint32_t *from, *until;    ///< by ring: the operations between which it holds something
     bool ok;
 } Plan;
 
@@ -41,6 +48,64 @@ static uint32_t align(uint32_t bytes, uint32_t to)
 {
     return (bytes + to - 1) / to * to;
 }
+
+/* ---- when a ring holds something ---- */
+
+static void touch(const Plan *p, uint16_t ring, uint32_t number)
+{
+    if (p->from[ring] == 0)
+        p->from[ring] = number;
+    if (number > p->until[ring])
+        p->until[ring] = number;
+}
+
+static void touch_read(const Plan *p, const IrOp *op)
+{
+    for (uint32_t i = 0; i < op->argc; i++) {
+        const IrOp *tile = op->args[i] != NULL ? ir_tile_of(op->args[i]) : NULL;
+        if (tile != NULL)
+            touch(p, tile->attr.ring, op->mark);
+    }
+}
+
+static void number_block(Plan *p, const IrBlock *b)
+{
+    for (IrOp *op = b->first; op != NULL; op = op->next) {
+        op->mark = ++p->number;
+        if (op->code == IR_TILE_PUT || op->code == IR_ASYNC_COPY)
+            touch(p, op->attr.copy.ring, op->mark);
+        touch_read(p, op);
+        for (uint32_t r = 0; r < op->regionc; r++)
+            number_block(p, op->regions[r]);
+        // What is read in a loop stays for its next iteration.
+        const bool is_loop = op->code == IR_FOR || op->code == IR_WHILE;
+        for (uint32_t r = 0; r < op->regionc && is_loop; r++)
+            for (const IrOp *in = op->regions[r]->first; in != NULL; in = in->next)
+                if (in->code == IR_TILE)
+                    touch(p, in->attr.ring, p->number);
+    }
+}
+
+/// The end of the ring if it holds something while `op` runs, else 0.
+static uint32_t end_of_live(const Plan *p, uint16_t index, const IrOp *op)
+{
+    const IrRing *ring = &p->fn->rings[index];
+    const bool live = !ring->loose || (p->from[index] <= op->mark && op->mark <= p->until[index]);
+    return live ? ring->smem + ring->stages * ring->bytes : 0;
+}
+
+/// Where what is live while `op` runs ends: no scratch lies below.
+static uint32_t floor_of(const Plan *p, const IrOp *op)
+{
+    uint32_t floor = p->fn->smem_reserved;
+    for (uint16_t r = 0; r < p->fn->ring_count; r++) {
+        const uint32_t end = end_of_live(p, r, op);
+        floor = end > floor ? end : floor;
+    }
+    return floor;
+}
+
+/* ---- how much scratch ---- */
 
 static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
 {
@@ -66,7 +131,7 @@ static uint32_t convert_bytes(const Plan *p, const IrOp *op)
     if (plan->kind == CONVERT_WARP)
         return plan->bytes << to->layout->warp_bits;
     uint32_t bytes = plan->kind == CONVERT_SHARED ? plan->bytes : 0;
-    while (p->fn->smem_reserved + bytes > p->cx->target->shared_max - PIECE_MARGIN &&
+    while (bytes + PIECE_MARGIN + floor_of(p, op) > p->cx->target->shared_max &&
            bytes > LEAST_PIECE)
         bytes /= 2;
     return bytes;
@@ -155,29 +220,63 @@ static void take_up_to(Plan *p, uint32_t end, Span span)
     }
 }
 
+static uint32_t end_of(const IrRing *ring)
+{
+    return ring->smem + ring->stages * ring->bytes;
+}
+
+static bool overlap(const IrRing *a, const IrRing *b)
+{
+    return a->smem < end_of(b) && b->smem < end_of(a);
+}
+
+/// True when two rings hold something at once.
+static bool meet(const Plan *p, uint32_t a, uint32_t b)
+{
+    const IrRing *rings = p->fn->rings;
+    return !rings[a].loose || !rings[b].loose ||
+           (p->from[a] <= p->until[b] && p->from[b] <= p->until[a]);
+}
+
+/// Places the rings that are loose, or the others, from `at` on, each as low as those before it let
+/// it. Gives where they end.
+static uint32_t place_rings(Plan *p, bool loose, uint32_t at)
+{
+    IrRing *rings = p->fn->rings;
+    uint32_t end = at;
+    for (uint32_t i = 0; i < p->fn->ring_count; i++) {
+        if (rings[i].loose != loose)
+            continue;
+        rings[i].bytes = layout_tile_bytes(rings[i].block, rings[i].fast);
+        rings[i].smem = align(at, RING_ALIGNMENT);
+        for (uint32_t r = 0; r < i; r++) {
+            if (rings[r].loose != loose || !meet(p, r, i) || !overlap(&rings[r], &rings[i]))
+                continue;
+            rings[i].smem = align(end_of(&rings[r]), RING_ALIGNMENT);
+            r = UINT32_MAX;  // from the beginning
+        }
+        end = end_of(&rings[i]) > end ? end_of(&rings[i]) : end;
+    }
+    return end;
+}
+
 /// Rings lie at the bottom, where addresses have all the alignment that swizzles need.
-static void place_rings(Plan *p)
+static void place_all_rings(Plan *p)
 {
     IrFunc *fn = p->fn;
-    fn->smem_reserved = 0;
-    for (uint32_t i = 0; i < fn->ring_count; i++) {
-        IrRing *ring = &fn->rings[i];
-        ring->bytes = layout_tile_bytes(ring->block, ring->fast);
-        ring->smem = align(fn->smem_reserved, RING_ALIGNMENT);
-        fn->smem_reserved = ring->smem + ring->stages * ring->bytes;
-    }
+    fn->smem_reserved = place_rings(p, false, 0);
     for (uint32_t i = 0; i < fn->pipe_count; i++) {
         fn->pipes[i].smem = fn->smem_reserved;
         fn->smem_reserved += 2u * BARRIER_BYTES * fn->pipes[i].stages;
     }
     fn->smem_reserved = align(fn->smem_reserved, ALIGNMENT);
-    take_up_to(p, fn->smem_reserved, fn->span);
+    take_up_to(p, place_rings(p, true, fn->smem_reserved), fn->span);
 }
 
 static void place(Plan *p, IrOp *op, uint32_t bytes)
 {
     const uint32_t to = alignment(p, op);
-    uint32_t at = align(p->fn->smem_reserved, to);
+    uint32_t at = align(floor_of(p, op), to);
     op->smem_by_warp = is_by_warp(p, op);
     if (p->alone && bytes <= SMALL_BYTES / 2 && !op->smem_by_warp) {
         op->smem_turn = align(bytes, to);
@@ -220,7 +319,10 @@ bool pass_smem_plan(PassCtx *cx, IrFunc *fn)
 {
     Plan p = { .cx = cx, .fn = fn, .uses = ir_count_uses(fn, cx->arena), .ok = true };
     fn->smem_bytes = 0;
-    place_rings(&p);
+    p.from = ARENA_NEW_N(cx->arena, uint32_t, fn->ring_count);
+    p.until = ARENA_NEW_N(cx->arena, uint32_t, fn->ring_count);
+    number_block(&p, fn->body);
+    place_all_rings(&p);
     plan_block(&p, fn->body);
     return p.ok;
 }

@@ -21,7 +21,7 @@ static const RoundTrip round_trips[] = {
       "        yield %7\n    } do (%8: i32) {\n        yield %8\n    }\n    return\n}\n" },
     { "rings",
       "func @f(%s.0: i32) num_warps=4 num_stages=3 ring[(64, 32) fp16 stages=3 fast=1] "
-      "ring[(32, 8) fp32 stages=2 fast=0 smem=12288 bytes=1024] reserved=14336 smem=20000 {\n"
+      "ring[(32, 8) fp32 stages=2 fast=0 loose=1 smem=12288 bytes=1024] reserved=14336 smem=20000 {\n"
       "    %1 = tile %s.0 {ring=0} : (64, 32) fp16\n    %2 = trans %1 {perm=[1, 0]} : (32, 64) fp16\n"
       "    %3 = convert %2 : (32, 64) fp16\n    return\n}\n" },
     { "constants", "func @f() num_warps=4 num_stages=1 {\n"

@@ -146,13 +146,45 @@ static void check_too_much(void **state)
     ir_case_free(&c.ir);
 }
 
+/// Two loops, each with a ring of its own: the rings share their place, and so do they with the
+/// scratch before and behind, but not with that of the loop's own body.
+static void check_loose_rings(void **state)
+{
+#define FILL(RING) \
+    "tile_put %n, %v {ring=" RING "}\n"
+#define READ(RING)                                                                        \
+    "for %n, %n, %n (%i" RING ": i32) {\n%t" RING " = tile %n {ring=" RING                \
+    "} : (16, 32) fp32\n%x" RING " = convert %t" RING " : (16, 32) fp32 " L4 "\n"         \
+    REDUCE("q" RING) "yield\n}\n"
+    (void)state;
+    LayoutIrCase c;
+    Buf got = { 0 };
+    layout_ir_init(&c);
+    IrFunc *fn = layout_ir_read(
+        &c, "func @f(%n: i32, %v: (16, 32) fp32 " L4 ") num_warps=4 num_stages=1 "
+            "ring[(16, 32) fp32 stages=2 fast=1 loose=1] ring[(16, 32) fp32 stages=4 fast=0 loose=1] "
+            "ring[(8, 64) fp32 stages=1 fast=1] layouts {\n" ONES REDUCE("a") FILL("0") READ("0")
+                REDUCE("b") FILL("1") READ("1") REDUCE("d") "return\n}\n");
+    layout_ir_run(&c, fn, "smem_plan");
+    list(fn->body, &got);
+    assert_int_equal(fn->rings[2].smem, 0);
+    assert_int_equal(fn->smem_reserved, 2048);
+    assert_int_equal(fn->rings[0].smem, 2048);
+    assert_int_equal(fn->rings[1].smem, 2048);
+    assert_string_equal(got.at, "2048+16 6144+32/16 2048+16 10240+32/16 2048+16");
+    assert_int_equal(fn->smem_bytes, 10240 + 32);
+    buf_free(&got);
+    ir_case_free(&c.ir);
+}
+
 int main(void)
 {
     enum { COUNT = sizeof cases / sizeof *cases };
-    struct CMUnitTest tests[COUNT + 2];
+    struct CMUnitTest tests[COUNT + 3];
     for (size_t i = 0; i < COUNT; i++)
         tests[i] = (struct CMUnitTest){ cases[i].name, check_smem, NULL, NULL, (void *)&cases[i] };
     tests[COUNT] = (struct CMUnitTest)cmocka_unit_test(check_too_much);
     tests[COUNT + 1] = (struct CMUnitTest)cmocka_unit_test(check_rings);
+    tests[COUNT + 2] = (struct CMUnitTest)cmocka_unit_test(check_loose_rings);
     return cmocka_run_group_tests_name("smem_plan", tests, NULL, NULL);
 }

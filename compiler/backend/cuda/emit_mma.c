@@ -18,10 +18,11 @@ typedef struct Fragments {
     const DotFactor *factor;
     const char *name;
     Fetch fetch;
-    const char *type;    // of a word
-    unsigned element;    // log2 of elements in it
-    unsigned words;      // registers of one fragment
-    uint32_t inside[2];  // the element that each bit of a register's number adds
+    const char *type;         // of a word
+    unsigned element;         // log2 of elements in it
+    unsigned words;           // registers of one fragment
+    uint32_t rows[ROW_BITS];  // the element that each bit of a row's number (of B: a column's) adds
+    uint32_t inside[2];       // the element that each bit of a register's number adds
     unsigned inside_bits;
     uint8_t slots[LAYOUT_MAX_BITS];   // slot bits of the sum that choose a fragment
     uint32_t tiles[LAYOUT_MAX_BITS];  // ... and their elements
@@ -50,8 +51,13 @@ static void plan_fragments(const EmitDot *d, unsigned which, Fragments *f)
                : f->factor->inner_fast ? FETCH_ROWS
                : bytes == 2            ? FETCH_TRANS
                                        : FETCH_WORDS;
+    const uint32_t *slots_add = d->layout->basis, *lanes_add = slots_add + d->layout->reg_bits;
+    const uint32_t rows[2][ROW_BITS] = { { lanes_add[2], lanes_add[3], lanes_add[4] },
+                                         { slots_add[0], lanes_add[0], lanes_add[1] } };
+    for (unsigned k = 0; k < ROW_BITS; k++)
+        f->rows[k] = layout_dot_element(d->plan, which, rows[which][k]);
     if (which == 0)
-        f->inside[f->inside_bits++] = UINT32_C(1) << (f->factor->outer_low + ROW_BITS);
+        f->inside[f->inside_bits++] = layout_dot_element(d->plan, which, slots_add[1]);
     if (f->step_bits > f->element + WORD_BITS)
         f->inside[f->inside_bits++] = UINT32_C(1)
                                       << (f->factor->inner_low + f->element + WORD_BITS);
@@ -82,10 +88,10 @@ static void emit_base(Emit *e, const EmitDot *d, unsigned which, Fragments *f)
         for (unsigned k = 0; k < WORD_BITS; k++)
             basis[k] = UINT32_C(1) << (x->inner_low + f->element + k);
         for (unsigned k = 0; k < ROW_BITS; k++)
-            basis[WORD_BITS + k] = UINT32_C(1) << (x->outer_low + k);
+            basis[WORD_BITS + k] = f->rows[k];
     } else {
         for (unsigned k = 0; k < ROW_BITS; k++)
-            basis[k] = UINT32_C(1) << (k + (f->fetch == FETCH_ROWS ? x->outer_low : x->inner_low));
+            basis[k] = f->fetch == FETCH_ROWS ? f->rows[k] : UINT32_C(1) << (x->inner_low + k);
         for (unsigned k = 0; k < f->inside_bits; k++)
             basis[ROW_BITS + k] = f->inside[k];
         if (together(f) == 2)
