@@ -1,7 +1,31 @@
 # newt_run_program(PROGRAM ARCHS LIST WARPS LIST [OPTIONS ...] [SOURCES ...] [DEPENDS ...]): every case of this folder in one
-# program, its kernels compiled for ARCHS with each number of WARPS and further OPTIONS of newtc.
+# program, its kernels compiled for ARCHS with each number of WARPS and further OPTIONS of newtc. A case's line "# newtc:
+# OPTIONS" adds to these, and each line "# newtc also: OPTIONS" compiles and runs the case once more, with them instead.
 set(NEWT_RUN_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(NEWT_RUN_CASES "" CACHE STRING "Cases of tests/run to build (empty: all)")
+
+# One compilation of case NAME for every number of warps; what it makes is told apart by TAG.
+macro(newt_run_once name tag options)
+  foreach(warps IN LISTS arg_WARPS)
+    set(stem "${work}/w${warps}${tag}_${name}")
+    add_custom_command(
+      OUTPUT ${stem}.c ${stem}.h
+      COMMAND newtc --arch=${archs} --num-warps=${warps} --prefix=w${warps}${tag}_ --no-manifest ${options} ${arg_OPTIONS}
+              -MD -MF ${stem}.newt.d -o ${stem}.c ${case}
+      DEPENDS ${case} newtc ${arg_DEPENDS}
+      DEPFILE ${stem}.newt.d
+      COMMENT "Compiling ${name}.newt with ${warps} warps for ${archs}"
+      VERBATIM)
+    set(library ${program}_${name}_w${warps}${tag})
+    add_library(${library} OBJECT EXCLUDE_FROM_ALL ${NEWT_RUN_DIR}/${name}.c ${stem}.c ${stem}.h)
+    target_include_directories(${library} PRIVATE "${work}" ${NEWT_RUN_DIR})
+    target_link_libraries(${library} PRIVATE newt PkgConfig::CMOCKA newt_warnings)
+    target_compile_definitions(${library} PRIVATE RUN_WARPS=${warps}${tag} RUN_NAME=${name}
+                               RUN_HEADER="w${warps}${tag}_${name}.h" _POSIX_C_SOURCE=200809L)
+    list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    string(APPEND table "RUN(${name}, ${warps}${tag})\n")
+  endforeach()
+endmacro()
 
 function(newt_run_program program)
   cmake_parse_arguments(arg "" "" "ARCHS;WARPS;OPTIONS;SOURCES;DEPENDS" ${ARGN})
@@ -18,25 +42,15 @@ function(newt_run_program program)
     get_filename_component(name ${case} NAME_WE)
     file(STRINGS ${case} options REGEX "^# newtc: ")
     string(REGEX REPLACE "^# newtc: " "" options "${options}")
-    separate_arguments(options)
-    foreach(warps IN LISTS arg_WARPS)
-      set(stem "${work}/w${warps}_${name}")
-      add_custom_command(
-        OUTPUT ${stem}.c ${stem}.h
-        COMMAND newtc --arch=${archs} --num-warps=${warps} --prefix=w${warps}_ --no-manifest ${options} ${arg_OPTIONS}
-                -MD -MF ${stem}.newt.d -o ${stem}.c ${case}
-        DEPENDS ${case} newtc ${arg_DEPENDS}
-        DEPFILE ${stem}.newt.d
-        COMMENT "Compiling ${name}.newt with ${warps} warps for ${archs}"
-        VERBATIM)
-      set(library ${program}_${name}_w${warps})
-      add_library(${library} OBJECT EXCLUDE_FROM_ALL ${NEWT_RUN_DIR}/${name}.c ${stem}.c ${stem}.h)
-      target_include_directories(${library} PRIVATE "${work}" ${NEWT_RUN_DIR})
-      target_link_libraries(${library} PRIVATE newt PkgConfig::CMOCKA newt_warnings)
-      target_compile_definitions(${library} PRIVATE RUN_WARPS=${warps} RUN_NAME=${name}
-                                 RUN_HEADER="w${warps}_${name}.h" _POSIX_C_SOURCE=200809L)
-      list(APPEND objects $<TARGET_OBJECTS:${library}>)
-      string(APPEND table "RUN(${name}, ${warps})\n")
+    separate_arguments(options UNIX_COMMAND "${options}")
+    newt_run_once("${name}" "" "${options}")
+    file(STRINGS ${case} others REGEX "^# newtc also: ")
+    set(number 1)
+    foreach(line IN LISTS others)
+      math(EXPR number "${number} + 1")
+      string(REGEX REPLACE "^# newtc also: " "" options "${line}")
+      separate_arguments(options UNIX_COMMAND "${options}")
+      newt_run_once("${name}" "v${number}" "${options}")
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT "${work}/run_table.def" CONTENT "${table}" @ONLY)
