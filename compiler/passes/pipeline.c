@@ -185,7 +185,8 @@ static bool is_free_like(const Search *s, uint16_t r, uint32_t i)
     for (uint32_t k = 0; k < i; k++)
         if (s->feeds.at[k].ring == r)
             return false;
-    return ring->block == f->value->type && ring->stages == f->stages && ring->fast == f->fast;
+    return ring->loose && ring->block == f->value->type && ring->stages == f->stages &&
+           ring->fast == f->fast;
 }
 
 /// Gives each feed the index of its ring: one of another loop that is alike (loops that have rings
