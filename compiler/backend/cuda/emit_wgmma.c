@@ -171,7 +171,7 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
         strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * %u", d->sum, t, columns / 2);
     const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
                        : strcmp(k, "0") == 0        ? "0"
-                                                    : "k > 0";
+                                                    : cuda_text(e, "%s > 0", k);
     const char *left = from_registers ? registers(e, d, &x[0], block_bits, t, k)
                                       : descriptor(e, d, 0, &x[0], block_bits, t, k);
     cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'), majors, sum,
