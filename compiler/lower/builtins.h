@@ -42,6 +42,8 @@ BuiltinFn lower_fn_config;
 /* Python's own */
 BuiltinFn lower_fn_py_max, lower_fn_py_int, lower_fn_py_float, lower_fn_py_bool, lower_fn_py_str,
     lower_fn_py_len, lower_fn_py_isinstance, lower_fn_tuple;
+/* random numbers */
+BuiltinFn lower_fn_random, lower_fn_philox, lower_fn_uniform_float, lower_fn_normal_pair;
 /* debugging, hints, types */
 BuiltinFn lower_fn_static_assert, lower_fn_static_print, lower_fn_device_assert,
     lower_fn_debug_barrier, lower_fn_hint, lower_fn_assume, lower_fn_constexpr,
