@@ -387,8 +387,8 @@ static void wrap(const AstNode *n, int level, Wrap w, size_t column, Buf *out)
     const AstNode *inner = n->kind == AST_KEYWORD ? ast_keyword(n)->value : n;
     bool call =
         inner->kind == AST_CALL && ast_call(inner)->args.len + ast_call(inner)->keywords.len > 0;
-    bool binary = inner->kind == AST_BINARY && ast_binary(inner)->op != AST_POW && w.in_brackets &&
-                  level_of(inner) >= level;
+    bool binary =
+        inner->kind == AST_BINARY && ast_binary(inner)->op != AST_POW && level_of(inner) >= level;
     if (column + flat.len <= LINE_WIDTH || (!call && !binary)) {
         buf_bytes(out, flat.at, flat.len);
         buf_free(&flat);
@@ -397,10 +397,16 @@ static void wrap(const AstNode *n, int level, Wrap w, size_t column, Buf *out)
     buf_free(&flat);
     if (n->kind == AST_KEYWORD)
         buf_printf(out, "%s=", ast_keyword(n)->name->text);
-    if (call)
+    if (call) {
         wrap_call(ast_call(inner), w, out);
-    else
+    } else if (w.in_brackets) {
         wrap_binary(ast_binary(inner), w, out);
+    } else {
+        const Wrap inside = { w.indent + 1, true };
+        buf_printf(out, "(\n%*s", (int)(4 * inside.indent), "");
+        wrap_binary(ast_binary(inner), inside, out);
+        buf_printf(out, "\n%*s)", (int)(4 * w.indent), "");
+    }
 }
 
 /// `head` and then an expression on one line, or several.

@@ -5,16 +5,14 @@
 
 // ---- arguments ------------------------------------------------------------------------------
 
-/// In a tile kernel memory is a tensor and its indices.
-static const char *memory_word(BuiltinId id, uint32_t i)
-{
-    static const char *const load[] = { "input",           "index",          "extra_mask",
-                                        "eviction_policy", "cache_modifier", NULL };
-    static const char *const store[] = { "input",           "index",          "value", "extra_mask",
-                                         "eviction_policy", "cache_modifier", NULL };
-    static const char *const atomic[] = { "input", "index", "value", "sem", "scope", NULL };
-    return id == BUILTIN_LOAD ? load[i] : id == BUILTIN_STORE ? store[i] : atomic[i];
-}
+static const char *const load_words[] = { "input",           "index",          "extra_mask",
+                                          "eviction_policy", "cache_modifier", NULL };
+static const char *const store_words[] = { "input",      "index",           "value",
+                                           "extra_mask", "eviction_policy", "cache_modifier",
+                                           NULL };
+static const char *const atomic_words[] = { "input", "index", "value", "sem", "scope", NULL };
+static const char *const random_words[] = { "shape", "seed", NULL };
+static const char *const random_integer_words[] = { "shape", "low", "high", "seed", NULL };
 
 static bool is_atomic(BuiltinId id)
 {
@@ -30,20 +28,31 @@ static bool is_atomic(BuiltinId id)
     }
 }
 
-static bool takes_tensor(BuiltinId id)
+/// Parameters that a builtin has in tile kernels and nowhere else; NULL: its own.
+static const char *const *tile_words(Tile *t, const TileArgs *args, const AstCall *n)
 {
-    return id == BUILTIN_LOAD || id == BUILTIN_STORE || is_atomic(id);
+    const BuiltinId id = args->builtin->id;
+    bool of_shape = n->args.len && tile_is_shape(t, n->args.at[0]);
+    if (id == BUILTIN_LOAD)
+        return load_words;
+    if (id == BUILTIN_STORE)
+        return store_words;
+    if (of_shape && id == BUILTIN_RANDINT)
+        return random_integer_words;
+    if (of_shape && (id == BUILTIN_RAND || id == BUILTIN_RANDN))
+        return random_words;
+    return is_atomic(id) ? atomic_words : NULL;
 }
 
-static void take_words(TileArgs *args)
+static void take_words(Tile *t, TileArgs *args, const AstCall *n)
 {
     const Builtin *b = args->builtin;
-    if (takes_tensor(b->id)) {
-        for (; memory_word(b->id, args->count); args->count++)
-            args->names[args->count] = memory_word(b->id, args->count);
-        return;
-    }
-    for (; args->count < b->param_count && args->count < TILE_MAX_ARGS; args->count++)
+    const char *const *words = tile_words(t, args, n);
+    args->has_own_words = words != NULL;
+    args->of_shape = words == random_words || words == random_integer_words;
+    for (; words && words[args->count]; args->count++)
+        args->names[args->count] = words[args->count];
+    for (; !words && args->count < b->param_count && args->count < TILE_MAX_ARGS; args->count++)
         args->names[args->count] = b->params[args->count].name->text;
 }
 
@@ -83,7 +92,7 @@ static bool put(Tile *t, TileArgs *args, uint32_t at, Value v, const AstNode *n)
 
 static bool is_variadic(const TileArgs *args, uint32_t at)
 {
-    return !takes_tensor(args->builtin->id) && args->builtin->params[at].variadic;
+    return !args->has_own_words && args->builtin->params[at].variadic;
 }
 
 static bool put_positional(Tile *t, TileArgs *args, Value v, const AstNode *n, uint32_t *next)
@@ -122,14 +131,14 @@ static bool bind(Tile *t, const Builtin *b, const Value *receiver, const AstCall
     uint32_t next = 0;
     bool ok = true;
     *out = (TileArgs){ .builtin = b, .span = n->base.span };
-    take_words(out);
+    take_words(t, out, n);
     if (receiver)
         ok = put_positional(t, out, *receiver, ast_attribute(n->callee)->object, &next);
     for (uint32_t i = 0; i < n->args.len && ok; i++)
         ok = put_positional(t, out, tile_expr(t, n->args.at[i]), n->args.at[i], &next);
     for (uint32_t i = 0; i < n->keywords.len && ok; i++)
         ok = put_keyword(t, out, ast_keyword(n->keywords.at[i]));
-    for (uint32_t i = 0; i < b->param_count && ok && !takes_tensor(b->id); i++) {
+    for (uint32_t i = 0; i < b->param_count && ok && !out->has_own_words; i++) {
         if (out->given[i] || b->params[i].has_default)
             continue;
         tile_fault(t, DIAG_BAD_CALL, n->base.span, "'%s' needs the argument '%s'", b->name->text,
@@ -324,6 +333,7 @@ static Value call_builtin(Tile *t, const TileArgs *args)
         tile_fault(t, DIAG_TILE_FORM, args->span, "'%s' stands only in the head of a for loop",
                    b->name->text);
         return tile_error();
+    case BUILTIN_REGISTER_BLOCK_SIZE: return tile_register_block(t, args);
     case BUILTIN_ZEROS:
     case BUILTIN_ONES:
     case BUILTIN_FULL: return tile_filled(t, args);
@@ -345,6 +355,12 @@ static Value call_builtin(Tile *t, const TileArgs *args)
     case BUILTIN_MATMUL: return tile_matmul_call(t, args);
     case BUILTIN_TRANS:
     case BUILTIN_PERMUTE: return tile_transposed(t, args);
+    case BUILTIN_RAND:
+    case BUILTIN_RANDN:
+    case BUILTIN_RANDINT:
+    case BUILTIN_RAND4X:
+    case BUILTIN_RANDN4X:
+    case BUILTIN_RANDINT4X: return tile_random(t, args);
     case BUILTIN_LOAD: return tile_load_call(t, args);
     case BUILTIN_STORE: return tile_store_call(t, args);
     case BUILTIN_TO:
@@ -394,6 +410,11 @@ static bool is_path(Tile *t, const AstNode *n)
     return n->kind == AST_NAME && !tile_find(t, ast_name(n)->name);
 }
 
+bool tile_bind_args(Tile *t, const Builtin *b, const AstCall *n, TileArgs *out)
+{
+    return bind(t, b, NULL, n, out);
+}
+
 Value tile_call_value(Tile *t, const AstCall *n)
 {
     if (n->callee->kind == AST_ATTRIBUTE && !is_path(t, n->callee))
@@ -402,6 +423,8 @@ Value tile_call_value(Tile *t, const AstCall *n)
     if (is_path(t, n->callee) && resolve_path(t->program, t->module, n->callee, &bound)) {
         if (bound.value.kind == CONST_BUILTIN || bound.value.kind == CONST_ANNOTATION) {
             TileArgs args;
+            if (((const Builtin *)bound.value.v.ref)->id == BUILTIN_REGISTER_TUNABLE)
+                return tile_register_tunable(t, n);
             return bind(t, bound.value.v.ref, NULL, n, &args) ? call_builtin(t, &args)
                                                               : tile_error();
         }

@@ -67,6 +67,11 @@ static Mention mention(const AstNode *n, Sym name)
     return m;
 }
 
+bool tile_mentions(const AstNode *n, Sym name)
+{
+    return mention(n, name).found;
+}
+
 Value tile_chunk_define(Tile *t, Sym name, Value v)
 {
     if (v.has_effect)

@@ -182,7 +182,7 @@ static bool takes_whole(const Tile *t)
 }
 
 /// Where a search begins, and what is compiled without one.
-static int64_t first_block(const Tile *t, const Axis *a)
+int64_t tile_first_block(const Tile *t, const Axis *a)
 {
     if (a->in_dot)
         return is_outer(t, a) ? 128 : t->dot_bits >= 32 ? 32 : t->dot_bits == 8 ? 128 : 64;
@@ -205,9 +205,10 @@ void tile_open_blocks(Tile *t, Function *f)
                          .kind = TUNE_POWER,
                          .lo = a->in_dot ? 16 : 1,
                          .hi = a->in_dot ? 256 : 16384,
-                         .start = first_block(t, a) };
+                         .start = tile_first_block(t, a) };
         VEC_PUSH(t->arena, &f->tunables, open);
     }
+    tile_open_registered(t, f);
     if (t->loop_param)
         VEC_PUSH(t->arena, &f->tunables,
                  ((Tunable){ .name = t->loop_param, .kind = TUNE_INT, .lo = 0, .hi = 1 }));

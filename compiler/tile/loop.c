@@ -209,6 +209,10 @@ static bool take_block(Tile *t, Axis *axis, const Value *v, Sym name, Span span)
         axis->is_open = true;
         return true;
     }
+    if (v->open && !v->ast) {
+        axis->block = tile_name_open(t, *v, sym_of(t->program->syms, upper_name(t, name))).ast;
+        return true;
+    }
     if (v->kind != VALUE_SCALAR || !v->is_weak) {
         tile_fault(t, DIAG_NOT_CONSTEXPR, span, "a block size must be a compile-time constant");
         return false;

@@ -31,7 +31,7 @@ static bool add_extent(Tile *t, const Value *v, Span span, Value *out, AstNode *
     return true;
 }
 
-static bool take_extents(Tile *t, const TileArgs *args, Value *out, AstNode **shape)
+bool tile_take_extents(Tile *t, const TileArgs *args, Value *out, AstNode **shape)
 {
     const Value *v = &args->at[0];
     const Value *at = v->kind == VALUE_TUPLE ? v->items.at : v;
@@ -73,7 +73,7 @@ Value tile_filled(Tile *t, const TileArgs *args)
     unsigned last = id == BUILTIN_FULL ? 2 : 1;
     Value out;
     AstNode *shape;
-    if (!take_extents(t, args, &out, &shape))
+    if (!tile_take_extents(t, args, &out, &shape))
         return tile_error();
     out.elem = dtype_of(&args->at[last]);
     ConstVal value = const_int(id == BUILTIN_ONES);

@@ -22,17 +22,28 @@ static Value settled(Value v)
 static void assign_name(Tile *t, const AstNode *target, Value v)
 {
     Sym name = ast_name(target)->name;
+    v = tile_name_open(t, v, name);
     bool is_number = v.kind == VALUE_SCALAR || v.kind == VALUE_BLOCK;
     if (v.kind == VALUE_BLOCK && !t->inside) {
         tile_fault(t, DIAG_TILE_FORM, t->span,
                    "a block is made in front of the outer loop, where there is no tile yet");
         v = tile_error();
     }
-    if (!is_number || v.size || !t->inside) {
+    if (!is_number || v.size || v.open || !t->inside) {
         tile_bind(t, name, v);
         return;
     }
     tile_bind(t, name, settled(tile_keep(t, name, v, false)));
+}
+
+/// Whether `n` reads a variable that one of the first `count` targets changes.
+static bool reads_target(Tile *t, const AstNode *n, AstNodes targets, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (targets.at[i]->kind != AST_NAME ||
+            tile_mentions(n, tile_local(t, ast_name(targets.at[i])->name)))
+            return true;
+    return false;
 }
 
 static void assign_parts(Tile *t, AstNodes targets, const Value *v, Span span)
@@ -46,8 +57,7 @@ static void assign_parts(Tile *t, AstNodes targets, const Value *v, Span span)
     for (uint32_t i = 0; i < targets.len; i++) {
         parts[i] = v->items.at[i];
         bool is_number = parts[i].kind == VALUE_SCALAR || parts[i].kind == VALUE_BLOCK;
-        bool leaf = parts[i].size || (parts[i].ast && parts[i].ast->kind == AST_INT);
-        if (i + 1 == targets.len || !t->inside || !is_number || leaf)
+        if (!t->inside || !is_number || !reads_target(t, parts[i].ast, targets, i))
             continue;
         parts[i] = tile_keep(t, sym_of(t->program->syms, "value"), parts[i], true);
     }

@@ -62,7 +62,7 @@ static void begin_walk(Tile *t, const Tile *start)
     for (uint32_t i = 0; i < start->env.len; i++)
         VEC_PUSH(t->arena, &t->env, start->env.at[i]);
     t->names.len = start->names.len;
-    t->axes.len = t->grid.len = t->locals.len = 0;
+    t->axes.len = t->grid.len = t->locals.len = t->opens.len = 0;
     t->definitions.len = 0;
     t->store_loop = (StoreLoop){ 0 };
     t->inside = t->again = t->chunk_failed = t->has_stored = t->failed = false;

@@ -88,6 +88,7 @@ struct Value {
     bool is_product;  ///< BLOCK: `a @ b`, of these factors
     AstNode *factors[2];
     TileTensor *tensor;
+    struct OpenParam *open;  ///< SCALAR: a constant that is left to tuning
     Axis *tile;
     Size *size;  ///< SCALAR: it is this size
     struct {
@@ -97,6 +98,11 @@ struct Value {
 };
 
 typedef VEC(AstNode *) TileNodes;
+
+/// A constant that the program leaves to tuning; its name comes with its first use.
+typedef struct OpenParam {
+    Tunable tunable;
+} OpenParam;
 
 typedef struct Variable {
     Sym name;
@@ -162,6 +168,7 @@ typedef struct Tile {
     VEC(Axis *) axes;
     VEC(Sym) names;  ///< taken in the generated kernel
     VEC(SizeRule) rules;
+    VEC(OpenParam *) opens;
     VEC(LoopPads) pads;
     const AstFor *outer;       ///< the loop that becomes the grid
     VEC(Axis *) grid;          ///< its axes
@@ -273,12 +280,24 @@ typedef struct TileArgs {
     Value at[TILE_MAX_ARGS];
     const AstNode *nodes[TILE_MAX_ARGS];
     bool given[TILE_MAX_ARGS];
-    VEC(Value) rest;  ///< of a variadic parameter
+    VEC(Value) rest;     ///< of a variadic parameter
+    bool of_shape;       ///< rand(shape, seed)
+    bool has_own_words;  ///< its parameters are other ones than outside tile kernels
     Span span;
 } TileArgs;
 Value tile_call_value(Tile *t, const AstCall *n);
 /// The call as it stands, with rewritten arguments.
 AstNode *tile_pass_call(Tile *t, const TileArgs *args);
+
+/// Evaluates and binds the arguments of a call of `b`; false after a report.
+bool tile_bind_args(Tile *t, const Builtin *b, const AstCall *n, TileArgs *out);
+
+/* ---- tunable.c ---- */
+Value tile_register_block(Tile *t, const TileArgs *args);
+Value tile_register_tunable(Tile *t, const AstCall *n);
+/// Gives a constant that has no name yet that of the variable it is assigned to.
+Value tile_name_open(Tile *t, Value v, Sym variable);
+void tile_open_registered(Tile *t, Function *f);
 
 /* ---- index.c ---- */
 /// tensor[indices]: where it lies, and the axes of what lies there.
@@ -300,7 +319,14 @@ Value tile_atomic_call(Tile *t, const TileArgs *args);
 Value tile_reduce(Tile *t, const TileArgs *args);
 Value tile_softmax(Tile *t, const TileArgs *args);
 
+/* ---- random.c ---- */
+Value tile_random(Tile *t, const TileArgs *args);
+/// Whether an argument is a list of tiles, or one.
+bool tile_is_shape(Tile *t, const AstNode *n);
+
 /* ---- shape.c ---- */
+/// The block of the extents in the first argument, without a type; false after a report.
+bool tile_take_extents(Tile *t, const TileArgs *args, Value *out, AstNode **shape);
 Value tile_filled(Tile *t, const TileArgs *args);
 Value tile_filled_like(Tile *t, const TileArgs *args);
 Value tile_transposed(Tile *t, const TileArgs *args);
@@ -327,6 +353,8 @@ void tile_assign(Tile *t, const AstNode *target, Value v, Span span);
 
 /* ---- chunk.c: whole axes in chunks ---- */
 bool tile_is_chunked(const Value *v);
+/// Whether an expression has the name in it.
+bool tile_mentions(const AstNode *n, Sym name);
 /// This walk gives no kernel.
 void tile_chunk_fail(Tile *t);
 /// The axis of the last walk that could be taken in chunks, or NULL.
@@ -359,6 +387,8 @@ void tile_emit_ids(Tile *t);
 void tile_emit_offs(Tile *t, const Axis *a);
 /// The grid= expression of the kernel `f`.
 AstNode *tile_grid_expr(Tile *t, const Function *f);
+/// Where a search for the block size of an axis begins.
+int64_t tile_first_block(const Tile *t, const Axis *a);
 /// Block sizes that a tuner may choose.
 void tile_open_blocks(Tile *t, Function *f);
 
