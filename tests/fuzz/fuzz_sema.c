@@ -43,7 +43,8 @@ static bool fuzz_check(Fuzz *f, bool ok, unsigned before, const char *stage)
     return ok && diag_error_met(&f->diags) == before;
 }
 
-static void fuzz_variant(Fuzz *f, const KernelUnit *unit, const Variant *v)
+static void fuzz_variant(Fuzz *f, const KernelUnit *unit, const UnitForm *form, const Variant *v,
+                         const Target *target)
 {
     unsigned before = diag_error_met(&f->diags);
     const Function *fn = unit->function;
@@ -52,9 +53,15 @@ static void fuzz_variant(Fuzz *f, const KernelUnit *unit, const Variant *v)
     PassCtx passes = { .arena = &f->arena,
                        .diags = &f->diags,
                        .layouts = layout_table_new(&f->arena),
-                       .target = target_find("sm_80"),
+                       .target = target,
+                       .features = target->features,
                        .verify_each = true };
-    CudaEmitOptions cuda = { "k_0", "generic", passes.layouts, &f->sources, CUDA_LINES_STATEMENT };
+    CudaEmitOptions cuda = { .entry = "k_0",
+                             .variant = "generic",
+                             .layouts = passes.layouts,
+                             .sources = &f->sources,
+                             .lines = CUDA_LINES_STATEMENT,
+                             .features = target->features };
     uint64_t scratch = 0;
     Buf out = { 0 };
     uint32_t n = 0;
@@ -65,13 +72,22 @@ static void fuzz_variant(Fuzz *f, const KernelUnit *unit, const Variant *v)
     IrFunc *ir = lower_kernel(&f->program, v, &f->arena);
     if (fuzz_check(f, ir != NULL, before, "lower") &&
         fuzz_check(f, pass_run_all(&passes, ir, PASS_TILE, PASS_TILE), before, "tile passes") &&
-        (!unit->grid ||
-         fuzz_check(f, hostc_emit_grid(unit->grid, &host, &f->diags, &out), before, "grid")) &&
+        (!form->grid ||
+         fuzz_check(f, hostc_emit_grid(form->grid, &host, &f->diags, &out), before, "grid")) &&
         fuzz_check(f, hostc_emit_kernel(ir, &host, &f->diags, &out, &scratch), before, "host") &&
         fuzz_check(f, pass_run_all(&passes, ir, PASS_LAYOUT, PASS_MEMORY), before, "passes") &&
         fuzz_check(f, cuda_check_limits(ir, passes.target, &f->diags), before, "limits"))
         fuzz_check(f, cuda_emit(ir, &cuda, &f->diags, &out), before, "cuda");
     buf_free(&out);
+}
+
+static void fuzz_unit(Fuzz *f, const KernelUnit *unit, const Target *target)
+{
+    for (uint32_t i = 0; i < unit->form_count; i++) {
+        const UnitForm *form = &unit->forms[i];
+        for (uint32_t v = 0; v < form->variant_count; v++)
+            fuzz_variant(f, unit, form, &unit->variants[form->first_variant + v], target);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -91,8 +107,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool ok = lower_enumerate(&f.program, m, &opt, &f.units);
     fuzz_check(&f, ok, 0, "enumerate");
     for (uint32_t u = 0; ok && u < f.units.len; u++)
-        for (uint32_t i = 0; i < f.units.at[u].variant_count; i++)
-            fuzz_variant(&f, &f.units.at[u], &f.units.at[u].variants[i]);
+        fuzz_unit(&f, &f.units.at[u], target_find(size % 3 ? "sm_90a" : "sm_80"));
     arena_free(&f.arena);
     return 0;
 }
