@@ -253,6 +253,21 @@ static void grid_overflows(RunCx *cx)
     assert_int_equal(K(grid_negative)(cx->device, NULL, out, INT64_MIN), NEWT_TOO_LARGE);
 }
 
+static void turned_squares(RunCx *cx)
+{
+    int32_t x[256];
+    float got[256];
+    for (int32_t i = 0; i < 256; i++)
+        x[i] = i * 7919 % 2048;
+    void *out = RUN_OUT(cx, sizeof got);
+    RUN_OK(K(turned_square)(cx->device, NULL, RUN_IN(cx, x), out));
+    run_get(cx, out, got);
+    for (int32_t i = 0; i < 256; i++) {
+        const int32_t turned = x[i % 16 * 16 + i / 16] & 1023;
+        assert_true(got[i] == (float)((turned > 3 ? turned : 3) - (x[i] & 1023)));
+    }
+}
+
 static void pointer_arithmetic(RunCx *cx)
 {
     int32_t x[16], y[16];
@@ -308,6 +323,7 @@ RUN_TESTS = {
     { "gather and in place", indirect },
     { "grids", grids },
     { "grid overflows", grid_overflows },
+    { "turned squares", turned_squares },
     { "pointers", pointer_arithmetic },
     { "access modifiers", access_modifiers },
     { "facts", promised_facts },

@@ -3,7 +3,8 @@
 /// Shape operations, constants and index arithmetic over them are virtual: recomputed where an
 /// element is wanted, which keeps masks and offsets out of memory. A run of elementwise, load and
 /// store operations of one shape becomes one loop (a group); its values are locals unless somebody
-/// outside the loop, or at other coordinates, wants them. A store joins a group only when every
+/// outside the loop, or at other coordinates, wants them; what wants them at other coordinates
+/// begins another loop, for this one has not come there yet. A store joins a group only when every
 /// load before it in the group reads the same offsets (so that an output that is an input, element
 /// for element, stays right) and no access of its own pointer stands there: a loop runs element by
 /// element, while the operations' order is block by block.
@@ -79,16 +80,36 @@ static bool group_takes_access(const HostEmit *e, const Group *g, const IrOp *op
         if (before->code == IR_LOAD && op->code == IR_LOAD)
             continue;
         int other = ir_pointer_root(e->fn, before->args[0]);
-        if (root < 0 || other < 0 || root == other || !offset || offset != place_offset(before->args[0]))
+        if (root < 0 || other < 0 || root == other || !offset ||
+            offset != place_offset(before->args[0]))
             return false;
     }
     return true;
+}
+
+/// Whether `v` is computed from a member of the group at other coordinates than those of the loop.
+static bool group_moves(const HostEmit *e, const Group *g, const IrValue *v, bool moved)
+{
+    if (!v || !v->def || !type_is_block(v->type))
+        return false;
+    if (v->def->mark == g->id)
+        return moved;
+    if (e->values[v->id].place != PLACE_VIRTUAL)
+        return false;
+    moved |= ir_op_info[v->def->code].cls == OPCLASS_SHAPE;
+    for (uint32_t i = 0; i < v->def->argc; i++)
+        if (group_moves(e, g, v->def->args[i], moved))
+            return true;
+    return false;
 }
 
 static bool group_takes(const HostEmit *e, const Group *g, const IrOp *op, const Type *domain)
 {
     if (!g->shape || !type_same_shape(g->shape, domain))
         return false;
+    for (uint32_t i = 0; i < op->argc; i++)
+        if (group_moves(e, g, op->args[i], false))
+            return false;
     bool access = op->code == IR_LOAD || op->code == IR_STORE;
     return !access || group_takes_access(e, g, op);
 }
@@ -99,14 +120,16 @@ static void place_needs_array(HostEmit *e, const IrValue *v)
         e->values[v->id].place = PLACE_ARRAY;
 }
 
-/// An operand that `op` reads at other coordinates, or outside the operand's own loop, needs an array.
+/// An operand that `op` reads at other coordinates, or outside the operand's own loop, needs an
+/// array.
 static void place_operands(HostEmit *e, const IrOp *op)
 {
     for (uint32_t i = 0; i < op->argc; i++) {
         const IrValue *v = op->args[i];
         if (!v || !type_is_block(v->type))
             continue;
-        bool same_loop = op->mark && v->def && v->def->block == op->block && v->def->mark == op->mark;
+        bool same_loop =
+            op->mark && v->def && v->def->block == op->block && v->def->mark == op->mark;
         if (!same_loop)
             place_needs_array(e, v);
     }
@@ -115,7 +138,8 @@ static void place_operands(HostEmit *e, const IrOp *op)
 static bool place_ends_group(const HostEmit *e, const IrOp *op)
 {
     OpClass cls = ir_op_info[op->code].cls;
-    if (cls == OPCLASS_CONTROL || cls == OPCLASS_REDUCE || cls == OPCLASS_DOT || cls == OPCLASS_ATOMIC || cls == OPCLASS_DEBUG)
+    if (cls == OPCLASS_CONTROL || cls == OPCLASS_REDUCE || cls == OPCLASS_DOT ||
+        cls == OPCLASS_ATOMIC || cls == OPCLASS_DEBUG)
         return true;
     if (op->code == IR_LOAD || op->code == IR_STORE)
         return !place_domain(e, op);  // a scalar access keeps its place among the block accesses
@@ -141,7 +165,8 @@ static void place_block(HostEmit *e, const IrBlock *b, uint32_t *next_group)
                 g.accesses[g.access_count++] = op;
             op->mark = g.id;
         }
-        if (op->resultc == 1 && type_is_block(op->results[0]->type) && e->values[op->results[0]->id].place == PLACE_NONE)
+        if (op->resultc == 1 && type_is_block(op->results[0]->type) &&
+            e->values[op->results[0]->id].place == PLACE_NONE)
             e->values[op->results[0]->id].place = domain ? PLACE_LOCAL : PLACE_ARRAY;
         place_operands(e, op);
         for (uint32_t r = 0; r < op->regionc; r++)
