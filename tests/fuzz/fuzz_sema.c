@@ -8,6 +8,7 @@
 #include "front/parse.h"
 #include "lower/variants.h"
 #include "passes/pass.h"
+#include "tile/tile.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            .diags = &f.diags };
     const SourceFile *file = source_add(&f.sources, "fuzz.newt", (const char *)data, size);
     Module *m = resolve_program(&f.program, file);
+    fuzz_check(&f, tile_rewrite(&f.program, m), diag_error_met(&f.diags), "tile");
     bool ok = lower_enumerate(&f.program, m, &opt, &f.units);
     fuzz_check(&f, ok, 0, "enumerate");
     for (uint32_t u = 0; ok && u < f.units.len; u++)
