@@ -345,6 +345,11 @@ static bool bind_descriptor(Lower *cx, const Function *f, const TensorParam *t,
     View view = { .kind = VIEW_DESCRIPTOR };
     IrValue *parts[MOST_PARTS];
     parts[0] = args[t->data];
+    if (!parts[0]) {
+        lower_error(cx, DIAG_BAD_CALL, t->span,
+                    "parameter '%s' is a tensor that C passes, and no constant", t->name->text);
+        return false;
+    }
     view.block = annotated_block(cx, t->desc, parts[0]->type->elem);
     if (!view.block)
         return false;

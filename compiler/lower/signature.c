@@ -121,13 +121,15 @@ static bool apply_item(Program *p, const Function *f, const Item *item, ParamBin
 
 bool lower_apply_signature(Program *p, const Function *f, const char *text, ParamBinding *params)
 {
-    unsigned count = 0;
+    unsigned count = 0, most = f->param_count;
     bool ok = true;
+    while (most > 0 && f->params[most - 1].is_hidden)  // they stand behind all others
+        most--;
     for (const char *at = text; *text;) {
         const char *comma = strchr(at, ',');
         Item item = { at, comma ? (size_t)(comma - at) : strlen(at), count };
         trim(&item);
-        if (count < f->param_count)
+        if (count < most)
             ok = apply_item(p, f, &item, &params[count]) && ok;
         count++;
         if (!comma)
@@ -135,14 +137,13 @@ bool lower_apply_signature(Program *p, const Function *f, const char *text, Para
         at = comma + 1;
     }
     // Trailing parameters with defaults may be left out.
-    uint32_t wanted = f->param_count;
+    uint32_t wanted = most;
     while (wanted > count && params[wanted - 1].value.kind != CONST_ERROR)
         wanted--;
-    if (count == wanted || (count > wanted && count <= f->param_count))
+    if (count == wanted || (count > wanted && count <= most))
         return ok;
     diag_report(p->diags, DIAG_BAD_CALL, f->def->name_span,
-                "kernel '%s' has %u parameters, the signature lists %u", f->name->text,
-                f->param_count, count);
+                "kernel '%s' has %u parameters, the signature lists %u", f->name->text, most, count);
     if (count < wanted)
         diag_note(p->diags, f->params[count].span, "the first that is missing: '%s'",
                   f->params[count].name->text);

@@ -18,34 +18,46 @@ static const AstSubscript *descriptor(const Program *p, const Module *m, const P
                : NULL;
 }
 
-static Sym hidden_name(Program *p, const Param *data, const char *what, unsigned axis)
+typedef VEC(Param) ParamVec;
+
+static bool has_param(const ParamVec *params, Sym name)
 {
-    return sym_of(p->syms, arena_printf(p->arena, "%s_%s%u", data->name->text, what, axis));
+    const Param *p;
+    VEC_EACH (p, params)
+        if (p->name == name)
+            return true;
+    return false;
 }
 
-typedef VEC(Param) ParamVec;
+/// "x_size0", with more underscores when a parameter is called so.
+static Sym hidden_name(Program *p, const ParamVec *params, Sym tensor, const char *what,
+                       unsigned axis)
+{
+    const char *gap = "_";
+    for (;;) {
+        Sym name =
+            sym_of(p->syms, arena_printf(p->arena, "%s%s%s%u", tensor->text, gap, what, axis));
+        if (!has_param(params, name))
+            return name;
+        gap = arena_printf(p->arena, "%s_", gap);
+    }
+}
 
 static void add_hidden(Program *p, const Function *f, const TensorParam *t, ParamVec *params)
 {
     const Param *data = &f->params[t->data];
-    const uint8_t tensor = data->tensor;
-    for (unsigned axis = 0; axis < t->rank; axis++)
-        VEC_PUSH(p->arena, params,
-                 ((Param){ .name = hidden_name(p, data, "size", axis),
-                           .span = data->span,
-                           .role = PARAM_SIZE,
-                           .tensor = tensor,
-                           .axis = (uint8_t)axis,
-                           .is_dense = axis + 1 == t->rank,
-                           .is_hidden = true }));
-    for (unsigned axis = 0; axis + 1 < t->rank; axis++)
-        VEC_PUSH(p->arena, params,
-                 ((Param){ .name = hidden_name(p, data, "stride", axis),
-                           .span = data->span,
-                           .role = PARAM_STRIDE,
-                           .tensor = tensor,
-                           .axis = (uint8_t)axis,
-                           .is_hidden = true }));
+    for (unsigned i = 0; i < 2 * t->rank - 1; i++) {
+        const bool is_size = i < t->rank;
+        const unsigned axis = is_size ? i : i - t->rank;
+        Param hidden = { .span = data->span,
+                         .role = is_size ? PARAM_SIZE : PARAM_STRIDE,
+                         .tensor = data->tensor,
+                         .axis = (uint8_t)axis,
+                         .is_dense = is_size && axis + 1 == t->rank,
+                         .is_hidden = true };
+        hidden.name = hidden_name(p, params, t->name, is_size ? "size" : "stride", axis);
+        VEC_PUSH(p->arena, params, hidden);
+    }
 }
 
 static void add_tensor(Program *p, Function *f, uint32_t at, const AstSubscript *desc)

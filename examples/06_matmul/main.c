@@ -35,7 +35,21 @@ typedef struct Kernel {
 LAUNCH(matmul_fp16_relu)
 LAUNCH(matmul_bf16_gelu)
 LAUNCH(matmul_tf32)
-LAUNCH(matmul_descriptors)
+
+/// A matrix whose rows lie `stride` elements apart, as a kernel with descriptors takes it.
+static NewtTensor matrix(const Array *a, int64_t rows, int64_t columns, int64_t stride)
+{
+    NewtTensor t = newt_tensor2(a->buffer.at, a->type, rows, columns);
+    t.stride[0] = stride;
+    return t;
+}
+
+static NewtStatus launch_matmul_descriptors(void *user)
+{
+    const Product *p = user;
+    return matmul_descriptors(p->device, NULL, matrix(&p->a, p->m, p->k, p->lda), matrix(&p->b, p->k, p->n, p->ldb),
+                              p->bias.buffer.at, matrix(&p->c, p->m, p->n, p->ldc));
+}
 
 static NewtStatus launch_matmul_fp8(void *user)
 {
