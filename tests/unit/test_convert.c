@@ -372,7 +372,7 @@ static void test_sums(void **state)
                 const int32_t shape[2] = { sums[i].rows, sums[i].columns };
                 const Type *block = type_block(cx.types, type_scalar(cx.types, SCALAR_F32), 2, shape);
                 const Layout *sum = wgmma ? layout_dot_wgmma(cx.layouts, block, sums[i].warp_bits)
-                                          : layout_dot_mma(cx.layouts, block, sums[i].warp_bits);
+                                          : layout_dot_mma(cx.layouts, block, sums[i].warp_bits, 0);
                 unsigned access = 0, run = 0;
                 while (bytes << access < 16 && 1u << access < 8)
                     access++;
