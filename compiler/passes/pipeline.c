@@ -248,17 +248,54 @@ static bool is_pipelined(IrOp *op, void *cx)
     return !*found;
 }
 
-static void run_loop(Pipe *p, IrOp *op)
+/// The loop's loads that feed dots; of those, copies could move the ones in pieces.
+typedef struct Loads {
+    Search *search;
+    VEC(IrOp *) list;
+} Loads;
+
+static bool collect_loads(IrOp *op, void *cx)
+{
+    Loads *l = cx;
+    for (unsigned i = 0; i < 2 && op->code == IR_DOT; i++) {
+        unsigned inner = 0;
+        const IrValue *v = untransposed(op->args[i], &inner);
+        if (v->def != NULL && v->def->code == IR_LOAD && v->def->block == l->search->loop.body &&
+            fits_tile(v->type))
+            VEC_PUSH(l->search->pipe->cx->arena, &l->list, v->def);
+    }
+    return true;
+}
+
+static bool in_pieces(const Pipe *p, const IrOp *load)
+{
+    return moves_in_pieces(p, load, memory_axis(p, load->args[0]));
+}
+
+/// The loop, or the version of it in which more loads are proved to move in pieces.
+static IrOp *guarded(Pipe *p, IrOp *op)
 {
     Search s = { .pipe = p, .loop = { .op = op, .body = op->regions[0] } };
+    Loads loads = { .search = &s };
+    if ((p->cx->features & TARGET_CP_ASYNC) == 0 || p->cx->copies == COPY_SYNC)
+        return op;
+    ir_walk_block(s.loop.body, collect_loads, &loads);
+    return pipeline_guard(p, op, loads.list.at, loads.list.len, in_pieces);
+}
+
+static void run_loop(Pipe *p, IrOp *op)
+{
     const unsigned wanted = op->attr.num_stages ? op->attr.num_stages : p->fn->num_stages;
     const IrValue *step = op->args[2];
     bool pipelined = false;
-    ir_walk_block(s.loop.body, is_pipelined, &pipelined);
+    ir_walk_block(op->regions[0], is_pipelined, &pipelined);
     if (wanted < 2 || pipelined || (ir_is_const(step) && step->def->attr.konst.i <= 0))
         return;
     p->axes = axis_info_compute(p->fn, p->cx->arena);
+    op = guarded(p, op);
+    p->axes = axis_info_compute(p->fn, p->cx->arena);
     p->value_count = p->fn->value_count;
+    Search s = { .pipe = p, .loop = { .op = op, .body = op->regions[0] } };
     pipeline_find_advancing(p, &s.loop);
     ir_walk_block(s.loop.body, look_at_dot, &s);
     const unsigned stages = stages_that_fit(&s, wanted);

@@ -1,7 +1,8 @@
 /// pipeline_impl.h - what the files of the pipeline pass share.
 ///
-/// pipeline_slice.c says what of a loop's body can be computed for a later iteration, pipeline.c
-/// chooses what dots take from rings of tiles, pipeline_build.c rewrites the loop.
+/// pipeline_guard.c proves more of addresses, pipeline_slice.c says what of a loop's body can be
+/// computed for a later iteration, pipeline.c chooses what dots take from rings of tiles,
+/// pipeline_build.c rewrites the loop.
 #ifndef NEWT_PASSES_PIPELINE_IMPL_H
 #define NEWT_PASSES_PIPELINE_IMPL_H
 #include "passes/axis_info.h"
@@ -32,6 +33,11 @@ static inline bool pipeline_advances(const Pipe *p, const Loop *loop, const IrVa
 {
     return v == NULL || (v->id < p->value_count && loop->advances[v->id]);
 }
+
+/// Doubles a loop if that proves what `proved` asks of one of its loads: gives the version in which
+/// it does (else the loop itself); the other one has no pipeline.
+IrOp *pipeline_guard(Pipe *p, IrOp *loop, IrOp *const *loads, uint32_t count,
+                     bool (*proved)(const Pipe *p, const IrOp *load));
 
 typedef enum {
     FEED_ASYNC,  ///< a load: copied without registers

@@ -230,8 +230,8 @@ static Machine *run(Arena *arena, const IrFunc *fn, int64_t n, const bool *allow
     "%bs = splat %b : (4, 16) *i8\n%ap = ptr_add %as, %at : (4, 16) *i8\n"                        \
     "%bp = ptr_add %bs, %at : (4, 16) *i8\n%step = const 16 : (4, 16) i32\n"
 #define AFTER                                                                             \
-    "%q = expand_dims %j {axis=0} : (1, 4) i32\n%four = const 4 : (1, 4) i32\n"           \
-    "%qn = mul %q, %four : (1, 4) i32\n%x1 = broadcast %rows : (4, 4) i32\n"              \
+    "%qa = expand_dims %j {axis=0} : (1, 4) i32\n%four = const 4 : (1, 4) i32\n"          \
+    "%qn = mul %qa, %four : (1, 4) i32\n%x1 = broadcast %rows : (4, 4) i32\n"             \
     "%x2 = broadcast %qn : (4, 4) i32\n%xy = add %x1, %x2 : (4, 4) i32\n"                 \
     "%cp = splat %c : (4, 4) *i32\n%cq = ptr_add %cp, %xy : (4, 4) *i32\nstore %cq, %r\n" \
     "return\n}\n"
@@ -335,6 +335,20 @@ static const Case cases[] = {
       PARAMS BEFORE LOOP(UP_TO_N,
                          POINTERS LOADS DOT "%cw = const 4096 : i32\n%cx = add %cw, %k : i32\n"
                                             "%cy = ptr_add %c, %cx : *i32\nstore %cy, %k\n") AFTER,
+      2, 0 },
+    // Columns wrapped around at 64, from a first one that may be negative: then they are no run.
+    { "wrapped_around",
+      PARAMS BEFORE
+      "%three = const 3 : i32\n%q = sub %n, %three : i32\n%first = mul %q, %c16 : i32\n"
+      "%fs = splat %first : (16) i32\n%fi = add %fs, %i : (16) i32\n%w64 = const 64 : (16) i32\n"
+      "%wr = rem %fi, %w64 : (16) i32\n%wp = add %wr, %w64 : (16) i32\n"
+      "%wc = expand_dims %wp {axis=0} : (1, 16) i32\n%wb = broadcast %wc : (4, 16) i32\n"
+      "%wat = add %rb, %wb : (4, 16) i32\n%wap = ptr_add %as, %wat : (4, 16) *i8\n"
+      "%wbp = ptr_add %bs, %wat : (4, 16) *i8\n"
+      "%r, %ax, %bx = for %zero, %n, %one, %z, %wap, %wbp : (4, 4) i32, (4, 16) *i8, (4, 16) *i8 "
+      "(%k: i32, %acc: (4, 4) i32, %pa: (4, 16) *i8, %pb: (4, 16) *i8) {\n" LOADS DOT
+      "%na = ptr_add %pa, %step : (4, 16) *i8\n%nb = ptr_add %pb, %step : (4, 16) *i8\n"
+      "yield %d, %na, %nb\n}\n" AFTER,
       2, 0 },
     // From here on nothing may run ahead.
     { "stores_to_what_is_loaded",
