@@ -10,6 +10,7 @@
 #include "driver/info.h"
 #include "driver/messages.h"
 #include "driver/reproduce.h"
+#include "tuner/tuner.h"
 #include <errno.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static int main_compile(Arena *a, const Options *opt)
 /// Words of newtc's that this version does not answer; a file of such a name is given as ./run.
 static bool main_is_later(const char *word)
 {
-    static const char *const later[] = { "run", "test", "bench", "tune", "doc", "--lsp" };
+    static const char *const later[] = { "run", "test", "bench", "doc", "--lsp" };
     for (size_t i = 0; i < sizeof later / sizeof *later; i++)
         if (strcmp(word, later[i]) == 0) {
             fprintf(stderr, "newtc: error: 'newtc %s' is not part of this version; %s\n", word,
@@ -101,6 +102,8 @@ static int main_run(Arena *a, int argc, char **argv)
     bool handled = false, doctor = argc > 1 && strcmp(argv[1], "doctor") == 0;
     if (argc > 1 && main_is_later(argv[1]))
         return EXIT_ENVIRONMENT;
+    if (argc > 1 && strcmp(argv[1], "tune") == 0)
+        return tuner_run(a, argc - 1, argv + 1);
     if (!options_parse(a, doctor ? argc - 1 : argc, doctor ? argv + 1 : argv, &opt))
         return EXIT_ENVIRONMENT;
     if (doctor)

@@ -38,3 +38,9 @@ const char *place_of_headers(Arena *a)
     const char *dir = arena_printf(a, "%s" NEWTC_HEADERS_FROM_PROGRAM, fs_dir(a, program));
     return access(arena_printf(a, "%s/newt/newt.h", dir), R_OK) == 0 ? dir : NULL;
 }
+
+const char *place_of_library(Arena *a)
+{
+    const char *program = place_of_program(a);
+    return program ? arena_printf(a, "%s" NEWTC_LIBRARY_FROM_PROGRAM, fs_dir(a, program)) : NULL;
+}

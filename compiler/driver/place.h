@@ -11,5 +11,8 @@ const char *place_of_work(Arena *a);
 /// The folder that holds newt/newt.h: beside the program, as it was installed or built. NULL: it is
 /// not there.
 const char *place_of_headers(Arena *a);
+/// The library that tools load, beside the program in the same way. NULL: where the program stands
+/// is not known.
+const char *place_of_library(Arena *a);
 
 #endif

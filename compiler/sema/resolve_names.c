@@ -152,12 +152,22 @@ static NameCheck new_check(const Program *p, const Module *m)
                         .augmented.arena = p->arena };
 }
 
-/// Decorators see the module and the parameters of their own lambdas.
-static void check_decorators(const Program *p, const Module *m, const AstFunction *def)
+/// An @newt.example has a language of its own: generators, and the names of other arguments.
+static bool is_example(const Function *f, const AstNode *n)
 {
+    for (uint32_t i = 0; i < f->examples.len; i++)
+        if (&f->examples.at[i]->base == n)
+            return true;
+    return false;
+}
+
+/// Decorators see the module and the parameters of their own lambdas.
+static void check_decorators(const Program *p, const Module *m, const Function *f)
+{
+    const AstFunction *def = f->def;
     for (uint32_t i = 0; i < def->decorators.len; i++) {
         const AstNode *n = def->decorators.at[i];
-        if (n->kind != AST_CALL)
+        if (n->kind != AST_CALL || is_example(f, n))
             continue;
         NameCheck c = new_check(p, m);
         walk(&c, n, collect_assigned);
@@ -181,7 +191,7 @@ static void check_function(const Program *p, const Module *m, const AstFunction 
 void resolve_check_names(Program *p, const Module *m)
 {
     for (uint32_t i = 0; i < m->functions.len; i++) {
-        check_decorators(p, m, m->functions.at[i]->def);
+        check_decorators(p, m, m->functions.at[i]);
         check_function(p, m, m->functions.at[i]->def);
     }
     for (uint32_t i = 0; i < m->decls.len; i++) {

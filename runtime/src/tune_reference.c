@@ -1,11 +1,13 @@
 /// What results are compared with: the host's, as most of up to three configurations compute it; or
 /// those of the most general GPU code, of which the host has checked a sample of programs, where
 /// the host would take too long for all; or the caller's.
+#define _GNU_SOURCE  // MAP_ANONYMOUS
 #include "host.h"
 #include "memory.h"
 #include "tune_impl.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { SAMPLES_MAX = 64, RUN_SECONDS = 30 };
 
@@ -19,12 +21,17 @@ typedef struct HostJob {
 
 /* ---- memory ---- */
 
-/// Host memory for each region: on the host the one that child processes share.
+/// Host memory for each region that child processes share; on the host there is some already.
 static bool memory_new(const Tuner *t, char **at)
 {
     bool ok = true;
     for (uint32_t i = 0; i < t->region_count; i++) {
-        at[i] = t->device->driver ? malloc(t->regions[i].size) : t->regions[i].work;
+        at[i] = t->regions[i].work;
+        if (!t->device->driver)
+            continue;
+        void *memory = mmap(NULL, t->regions[i].size, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        at[i] = memory == MAP_FAILED ? NULL : memory;
         ok = ok && at[i];
     }
     return ok;
@@ -33,7 +40,8 @@ static bool memory_new(const Tuner *t, char **at)
 static void memory_free(const Tuner *t, char **at)
 {
     for (uint32_t i = 0; t->device->driver && i < t->region_count; i++)
-        free(at[i]);
+        if (at[i])
+            munmap(at[i], t->regions[i].size);
 }
 
 static NewtStatus memory_fill(const Tuner *t, char *const *at)
@@ -97,16 +105,14 @@ static void job_run(void *cx)
                              newti_host_cpus());
 }
 
-/// Runs all programs: on the host device in a child, since the code may be wrong there too.
+/// Runs all programs in a child, since the code may be wrong on the host too.
 static NewtStatus job_finish(HostJob *job, int config)
 {
     char why[160];
     Tuner *t = job->t;
-    if (t->device->driver) {
-        job_run(job);
-        return NEWT_OK;
-    }
-    const double seconds = t->options.timeout > 0 ? t->options.timeout : 10 * RUN_SECONDS;
+    // The first one may take its time; what comes after it is as long, or hangs.
+    const double first = t->options.timeout > 0 ? t->options.timeout : 10 * RUN_SECONDS;
+    const double seconds = t->reference_seconds > 0 ? 10 + 20 * t->reference_seconds : first;
     if (newti_tune_child(job_run, job, seconds, why, sizeof why) == TUNE_RIGHT)
         return NEWT_OK;
     return newti_fail(NEWT_WRONG_RESULT, "%s: the reference, configuration %s, %s", t->kernel->name,
@@ -340,7 +346,63 @@ static NewtStatus by_caller(Tuner *t)
     return status == NEWT_OK ? newt_synchronize(t->device, NULL) : status;
 }
 
-NewtStatus newti_tune_reference(Tuner *t)
+/* ---- kept ones ---- */
+
+struct NewtTuneReference {
+    uint32_t count;
+    double seconds;
+    size_t sizes[NEWT_PARAM_MAX];
+    char *data[NEWT_PARAM_MAX];  // of written regions
+};
+
+void newt_tune_reference_free(NewtTuneReference *reference)
+{
+    for (uint32_t i = 0; reference && i < reference->count; i++)
+        free(reference->data[i]);
+    free(reference);
+}
+
+/// Fills `want` with what was kept, if it is of regions like these.
+static bool take_kept(Tuner *t, const NewtTuneReference *kept)
+{
+    bool fits = kept && kept->count == t->region_count;
+    for (uint32_t i = 0; fits && i < t->region_count; i++)
+        fits = kept->sizes[i] == t->regions[i].size &&
+               !kept->data[i] == !(t->regions[i].use & NEWT_USE_WRITTEN);
+    for (uint32_t i = 0; fits && i < t->region_count; i++)
+        if (kept->data[i])
+            memcpy(t->regions[i].want, kept->data[i], kept->sizes[i]);
+    if (fits)
+        t->reference_seconds = kept->seconds;
+    return fits;
+}
+
+/// What cannot be kept for want of memory is computed again.
+static void keep_for_later(const Tuner *t, NewtTuneReference **out)
+{
+    NewtTuneReference *kept = calloc(1, sizeof *kept);
+    bool ok = kept != NULL;
+    for (uint32_t i = 0; ok && i < t->region_count; i++) {
+        const TuneRegion *r = &t->regions[i];
+        kept->count++;
+        kept->sizes[i] = r->size;
+        if (!(r->use & NEWT_USE_WRITTEN))
+            continue;
+        kept->data[i] = malloc(r->size);
+        ok = kept->data[i];
+        if (ok)
+            memcpy(kept->data[i], r->want, r->size);
+    }
+    if (ok) {
+        kept->seconds = t->reference_seconds;
+        newt_tune_reference_free(*out);
+        *out = kept;
+    } else {
+        newt_tune_reference_free(kept);
+    }
+}
+
+static NewtStatus compute(Tuner *t)
 {
     char *at[NEWT_PARAM_MAX] = { NULL };
     if (t->options.reference)
@@ -351,5 +413,15 @@ NewtStatus newti_tune_reference(Tuner *t)
                                                        "reference",
                                                        t->kernel->name);
     memory_free(t, at);
+    return status;
+}
+
+NewtStatus newti_tune_reference(Tuner *t)
+{
+    if (t->options.kept && take_kept(t, *t->options.kept))
+        return NEWT_OK;
+    NewtStatus status = compute(t);
+    if (status == NEWT_OK && t->options.kept)
+        keep_for_later(t, t->options.kept);
     return status;
 }

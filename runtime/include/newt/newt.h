@@ -192,6 +192,9 @@ typedef struct NewtTuneResult {
     int failed;          ///< crashed, did not end in time, or cannot run on the device
 } NewtTuneResult;
 
+/// Results that configurations are compared with, kept from one call to the next.
+typedef struct NewtTuneReference NewtTuneReference;
+
 /// How to tune; NULL or zeros: with the defaults.
 typedef struct NewtTuneOptions {
     size_t size;        ///< sizeof(NewtTuneOptions), so that the struct can grow
@@ -204,13 +207,17 @@ typedef struct NewtTuneOptions {
     void *user;
     const size_t *bytes;  ///< sizes of the buffers, one for each pointer parameter in order, 0
                           ///< where unknown; NULL: to the end of each allocation
-    double timeout;  ///< seconds that one run may take; 0: 10, or 20 times the reference
-    uint64_t seed;   ///< of the order of configurations; 0: as they are listed
-    int again;       ///< not 0: measure also what the store knows
+    double timeout;       ///< seconds that one run may take; 0: 10, or 20 times the reference
+    uint64_t seed;        ///< of the order of configurations; 0: as they are listed
+    int again;            ///< not 0: measure also what the store knows
     /// Computes the outputs that configurations are compared with, instead of the host: `args` is
     /// the kernel's argument record with copies of the buffers, on `device`.
     NewtStatus (*reference)(void *user, NewtDevice *device, const void *args);
+    /// NULL, or where the reference is kept for later calls with the same arguments (also of
+    /// another module with the same kernel); holds NULL before the first. Free it in the end.
+    NewtTuneReference **kept;
 } NewtTuneOptions;
+void newt_tune_reference_free(NewtTuneReference *reference); /* NULL is fine */
 
 /// Reads a tuning store that newtc tune or <kernel>_tune() wrote: launches on `device` take the
 /// best configurations that it names from now on. A store that is missing or damaged has none.
