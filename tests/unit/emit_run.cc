@@ -9,6 +9,7 @@
 #include "newt/memory.cuh"
 #include "newt/shared.cuh"
 #include "newt/dot.cuh"
+#include "newt/warps.cuh"
 #include "newt/reduce.cuh"
 #include "newt/atomic.cuh"
 #include "kernels.h"
@@ -243,6 +244,20 @@ template <class K> static void check_tiles(K kernel, unsigned threads, unsigned 
     }
 }
 
+/// Stage 1 of a ring of tiles of 64 x 64, in the swizzle of PTX's manual.
+template <class K> static void check_matrices(K kernel, unsigned threads, const unsigned char *shared)
+{
+    alignas(16) static nt_f16 x[64 * 64];
+    for (int i = 0; i < 64 * 64; i++)
+        x[i] = f16_of((float)(i % 2039));
+    launch(threads, 0, kernel, (const nt_f16 *)x);
+    for (int r = 0; r < 64; r++)
+        for (int c = 0; c < 64; c++)
+            expect("element of a tile", (unsigned)(r * 64 + c),
+                   f16_value(*(const nt_f16 *)(shared + 8192 + r * 128 + (c / 8 ^ r % 8) * 16 + c % 8 * 2)),
+                   (r * 64 + c) % 2039);
+}
+
 #define RUN(K) \
     check_##K(K##_w1::K, 32); \
     check_##K(K##_w2::K, 64); \
@@ -263,6 +278,7 @@ int main()
     check_tiles(tiles_w1::tiles, 32, tiles_w1::nt_smem);
     check_tiles(tiles_w2::tiles, 64, tiles_w2::nt_smem);
     check_tiles(tiles_w8::tiles, 256, tiles_w8::nt_smem);
+    check_matrices(matrices_w4::matrices, 128, matrices_w4::nt_smem);
     check_transpose(pieces_w2::pieces, 64);
     check_transpose(pieces_w8::pieces, 256);
     printf("%d faults\n", faults);

@@ -30,6 +30,8 @@ typedef struct EmitCase {
     LayoutTable *layouts;
     const Target *target;  // of the passes
     DotChoice dots;        // fibers have no matrix instructions
+    uint32_t features;     // of the chips
+    PassLevel first;       // passes before are left out
 } EmitCase;
 
 static void emit_case_init(EmitCase *c)
@@ -66,7 +68,8 @@ static const char *emit_text(EmitCase *c, const char *name, const char *source, 
     assert_non_null(source);
     const SourceFile *file =
         source_add(&c->sources, arena_printf(&c->arena, "%s.ir", name), source, strlen(source));
-    IrFunc *fn = ir_read(&c->arena, c->types, &c->syms, file, NULL, &c->diags);
+    const IrLayoutText layouts = layout_ir_text(c->layouts);
+    IrFunc *fn = ir_read(&c->arena, c->types, &c->syms, file, &layouts, &c->diags);
     if (!fn)
         fail_with_diags(c);
     fn->num_warps = (uint16_t)warps;
@@ -77,9 +80,10 @@ static const char *emit_text(EmitCase *c, const char *name, const char *source, 
                        .dots = c->dots,
                        .verify_each = true };
     const CudaEmitOptions options = {
-        .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines
+        .entry = name, .layouts = c->layouts, .sources = &c->sources, .lines = lines,
+        .features = c->features
     };
-    if (!pass_run_all(&passes, fn, PASS_TILE, PASS_MEMORY) ||
+    if (!pass_run_all(&passes, fn, c->first, PASS_MEMORY) ||
         !cuda_emit(fn, &options, &c->diags, &out))
         fail_with_diags(c);
     const char *text = arena_strndup(&c->arena, out.at, out.len);
@@ -132,6 +136,18 @@ static void append_pieces(EmitCase *c, Buf *all)
     c->target = target_find("sm_80");
 }
 
+/// A layout stands in the text, so that no instruction but stmatrix is needed.
+static void append_matrices(EmitCase *c, Buf *all)
+{
+    c->features = TARGET_STMATRIX;
+    c->first = PASS_MEMORY;
+    const char *text = emit_text(c, "matrices", NULL, 4, CUDA_LINES_NONE);
+    assert_non_null(strstr(text, "nt_stmatrix<4>("));
+    append_kernel(all, "matrices", 4, text);
+    c->features = 0;
+    c->first = PASS_TILE;
+}
+
 static void kernels_compute_what_they_should(void **state)
 {
     (void)state;
@@ -147,6 +163,7 @@ static void kernels_compute_what_they_should(void **state)
             append_kernel(&all, kernels[k], warps[w],
                           emit_text(&c, kernels[k], NULL, warps[w], CUDA_LINES_NONE));
     append_pieces(&c, &all);
+    append_matrices(&c, &all);
     simt_case_write(&simt, "kernels.h", &all);
     buf_free(&all);
     simt_case_run(&simt, "emit_run.cc");
