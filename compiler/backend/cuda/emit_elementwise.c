@@ -59,6 +59,28 @@ bool cuda_emit_elementwise(Emit *e, const IrOp *op)
         e, op, cuda_text(e, "nt_%s%s(", ir_op_info[op->code].mnemonic, nan ? "_nan" : ""), ")");
 }
 
+/// Whether neighbouring slots are rounded together.
+static bool casts_pairs(const Emit *e, const IrOp *op)
+{
+    const IrValue *from = op->args[0], *to = op->results[0];
+    const ScalarKind kind = type_scalar_kind(to->type);
+    return type_scalar_kind(from->type) == SCALAR_F32 &&
+           (kind == SCALAR_F16 || kind == SCALAR_BF16) && !op->attr.round_to_zero &&
+           cuda_slots(to) > 1 && cuda_place(e, from).kind == PLACE_ARRAY;
+}
+
+static bool emit_pairs(Emit *e, const IrOp *op)
+{
+    const IrValue *from = op->args[0], *to = op->results[0];
+    const char *name = cuda_declare(e, to);
+    const char *slot = cuda_loop(e, cuda_slots(to), 2);
+    const char *next = *slot == '0' ? "1" : cuda_text(e, "%s + 1", slot);
+    cuda_line(e, "nt_cast_pair(%s, %s, %s);", cuda_address(e, name, cuda_slots(to), slot),
+              cuda_ref(e, from, slot), cuda_ref(e, from, next));
+    cuda_loop_end(e, cuda_slots(to), 2);
+    return true;
+}
+
 bool cuda_emit_cast(Emit *e, const IrOp *op)
 {
     const Type *from = op->args[0]->type, *to = op->results[0]->type;
@@ -70,6 +92,8 @@ bool cuda_emit_cast(Emit *e, const IrOp *op)
     if (type_is_ptr(from))
         return emit_per_slot(e, op, cuda_text(e, "(%s)(", ctype), ")");
     e->needs |= NEED_CONVERT;
+    if (!type_is_ptr(from) && !type_is_ptr(to) && casts_pairs(e, op))
+        return emit_pairs(e, op);
     return emit_per_slot(
         e, op, cuda_text(e, "nt_cast%s<%s>(", op->attr.round_to_zero ? "_rtz" : "", ctype), ")");
 }
