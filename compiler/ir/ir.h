@@ -97,9 +97,10 @@ typedef union IrAttr {
     bool round_to_zero;                                     ///< CAST: rtz instead of rtne
     const char *text;                                       ///< TEXT
     bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
-    struct { IrPrecision precision; uint8_t mma; bool wgmma; } dot;  ///< DOT; mma: inner size of the matrix instruction,
-                                                            ///< 0 for plain multiplication; wgmma: a warpgroup's, not a
-                                                            ///< warp's; decided by dot_select
+    struct { IrPrecision precision; uint8_t mma; bool wgmma, async; } dot;  ///< DOT; mma: inner size of the matrix
+                                                            ///< instruction, 0 for plain multiplication; wgmma: a
+                                                            ///< warpgroup's, not a warp's; decided by dot_select; async:
+                                                            ///< the sum is there behind a DOT_WAIT; by dot_wait
     uint8_t num_stages;                                     ///< LOOP: of its pipeline, as range() says; 0: the function's
     uint16_t ring;                                          ///< RING: index into IrFunc.rings
     struct { IrMem mem; uint16_t ring; bool ordered, tf32; } copy;  ///< COPY; ordered: whoever made it keeps it clear of

@@ -166,6 +166,7 @@ static void print_attrs(Buf *out, const IrOp *op)
         if (a->dot.mma)
             attr(&l, "mma=%u", a->dot.mma);
         attr_flag(&l, "wgmma", a->dot.wgmma);
+        attr_flag(&l, "async", a->dot.async);
         break;
     case ATTR_LOOP:
         if (a->num_stages)

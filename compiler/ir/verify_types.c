@@ -417,6 +417,16 @@ static bool check_assert(IrVerifier *v, const IrOp *op)
     return check_mask(v, op, 1);
 }
 
+static bool check_dot_wait(IrVerifier *v, const IrOp *op)
+{
+    const IrOp *dot = op->args[0]->def;
+    if (dot == NULL || dot->code != IR_DOT || !dot->attr.dot.async || dot->block != op->block)
+        return ir_verify_fault(v, op, "it does not wait for an asynchronous product of its block");
+    if (op->results[0]->layout != op->args[0]->layout)
+        return ir_verify_fault(v, op, "the result has another layout");
+    return op->results[0]->type == op->args[0]->type || bad_result(v, op);
+}
+
 static bool check_tile(IrVerifier *v, const IrOp *op)
 {
     if (op->attr.ring >= v->fn->ring_count)
@@ -505,6 +515,7 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_ATOMIC_CAS] = check_atomic_cas,
     [IR_REDUCE] = check_reduce,
     [IR_DOT] = check_dot,
+    [IR_DOT_WAIT] = check_dot_wait,
     [IR_FOR] = check_for,
     [IR_WHILE] = check_while,
     [IR_IF] = check_if,

@@ -333,6 +333,14 @@ static void add_tile_reads(const Barriers *b, const IrOp *op, AccessVec *pending
     }
 }
 
+/// An asynchronous product reads until it has been waited for.
+static void add_product_reads(const Barriers *b, const IrOp *dot, AccessVec *pending)
+{
+    add_tile_reads(b, dot, pending);
+    if (dot->smem_bytes > 0)
+        add(b, pending, (Access){ .kind = ACCESS_SCRATCH, .op = dot, .root = -1 });
+}
+
 static void walk_op(const Barriers *b, IrOp *op, AccessVec *pending)
 {
     Access now = access_of(b, op);
@@ -345,7 +353,10 @@ static void walk_op(const Barriers *b, IrOp *op, AccessVec *pending)
     }
     if (op->smem_bytes > 0 || touches_global(op))
         add(b, pending, now);
-    add_tile_reads(b, op, pending);
+    if (op->code == IR_DOT_WAIT)
+        add_product_reads(b, op->args[0]->def, pending);
+    else
+        add_tile_reads(b, op, pending);
 }
 
 static void walk(const Barriers *b, IrBlock *block, AccessVec *pending)

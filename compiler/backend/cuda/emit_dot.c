@@ -300,6 +300,8 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
     bool stores = false;
     const char *name = cuda_declare(e, result);
     e->needs |= NEED_SHARED | NEED_CONVERT | NEED_DOT | (op->attr.dot.wgmma ? NEED_TMA : 0);
+    if (d.plan->factor[0].in_registers)
+        cuda_dot_left_words(e, &d);
     cuda_line(e, "{");
     e->body.indent++;
     for (unsigned which = 0; which < 2; which++) {

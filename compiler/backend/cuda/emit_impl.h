@@ -56,6 +56,12 @@ typedef struct EmitLayout {
     bool wants_own;  ///< own_L<index>: this thread is no replica
 } EmitLayout;
 
+/// An asynchronous product whose left factor is in registers: they must stay until it has ended.
+typedef struct EmitFlight {
+    const IrOp *dot;
+    const char *words;
+} EmitFlight;
+
 /// Which half of its scratch an operation uses: the variable is 0 or op->smem_turn.
 typedef struct EmitTurn {
     const IrOp *op;
@@ -82,6 +88,7 @@ typedef struct Emit {
     uint32_t wgmma_columns;    // widths of wgmma: powers of two
     bool wants_tid;
     VEC(EmitTurn) turns;
+    VEC(EmitFlight) flights;
     const char **maps;  // names of the tensor maps; NULL: none taken yet
     EmitPipe *pipes;
     const char *grid[3];  // of a persistent kernel
@@ -186,7 +193,7 @@ EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id,
     cuda_emit_num_programs;
 EmitFn cuda_emit_same_slots, cuda_emit_broadcast;
 EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_cas;
-EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot;
+EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot, cuda_emit_dot_wait;
 EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
 EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
 bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan);

@@ -104,19 +104,31 @@ static const char *factor_name(const EmitDot *d, unsigned which)
     return scalar_info[type_scalar_kind(d->op->args[which]->type)].ir;
 }
 
-/// Declares the left factor's registers: pairs of neighbouring slots.
-static void emit_registers(Emit *e, const EmitDot *d, Described *x)
+void cuda_dot_left_words(Emit *e, EmitDot *d)
 {
-    const IrValue *left = d->op->args[0];
+    const IrValue *left = d->op->args[0];  // pairs of neighbouring slots
     const unsigned words = layout_regs(left->layout) / 2;
-    x->name = cuda_name(e, "left_words");
-    cuda_line(e, "unsigned %s[%u];", x->name, words);
+    d->words = cuda_name(e, "left_words");
+    cuda_line(e, "unsigned %s[%u];", d->words, words);
     const char *r = cuda_dot_loop(e, "r", words, 1);
-    cuda_line(e, "%s[%s] = nt_pack(%s, %s);", x->name, r,
+    cuda_line(e, "%s[%s] = nt_pack(%s, %s);", d->words, r,
               cuda_ref(e, left, cuda_text(e, "2 * %s", r)),
               cuda_ref(e, left, cuda_text(e, "2 * %s + 1", r)));
     cuda_block_end(e);
-    cuda_line(e, "nt_wgmma_keep(%s);", x->name);
+    if (d->op->attr.dot.async)
+        VEC_PUSH(e->arena, &e->flights, ((EmitFlight){ d->op, d->words }));
+}
+
+bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
+{
+    const IrValue *sum = op->args[0];
+    cuda_line(e, "nt_wgmma_wait<%u>();", op->attr.groups);
+    cuda_line(e, "nt_wgmma_keep(%s);", cuda_place(e, sum).text);
+    for (uint32_t i = 0; i < e->flights.len; i++)
+        if (e->flights.at[i].dot == sum->def)
+            cuda_line(e, "nt_wgmma_keep(%s);", e->flights.at[i].words);
+    e->places[op->results[0]->id] = cuda_place(e, sum);
+    return true;
 }
 
 /// The left factor's registers for block `t` at step `k`.
@@ -152,11 +164,13 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
         x[which] = (Described){ .factor = &d->plan->factor[which],
                                 .bytes = type_elem_bytes(d->op->args[which]->type) };
         if (x[which].factor->in_registers)
-            emit_registers(e, d, &x[which]);
+            x[which].name = d->words;
         else
             emit_descriptor(e, d, which, &x[which]);
     }
-    const bool from_registers = x[0].factor->in_registers;
+    const bool from_registers = d->words != NULL;
+    if (from_registers)
+        cuda_line(e, "nt_wgmma_keep(%s);", d->words);
     const char *majors = from_registers    ? cuda_text(e, "_rs<%d>", !x[1].factor->inner_fast)
                          : x[0].bytes == 2 ? cuda_text(e, "<%d, %d>", !x[0].factor->inner_fast,
                                                        !x[1].factor->inner_fast)
@@ -179,8 +193,10 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
     cuda_block_end(e);
     cuda_block_end(e);
     cuda_line(e, "nt_wgmma_commit();");
+    if (d->op->attr.dot.async)
+        return;
     cuda_line(e, "nt_wgmma_wait<0>();");
     cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
     if (from_registers)
-        cuda_line(e, "nt_wgmma_keep(%s);", x[0].name);
+        cuda_line(e, "nt_wgmma_keep(%s);", d->words);
 }
