@@ -11,10 +11,14 @@
 ///     for j = 1 ...:  s' = dot(q, k[j]);  acc = dot(p, v[j - 1], acc * shrink);  p' = softmax(s')
 ///     acc = dot(p, v[last], acc * shrink)
 ///
+/// Only where the copy engine brings the factors: with what cp.async needs of addresses besides, the
+/// sums of both products do not fit the registers.
+///
 /// Late is the product whose sum the loop carries, with all that serves nothing else; the rest is
 /// early. What the late part takes from the early one is carried, but for index arithmetic, which is
 /// computed again. dot_wait.c then finds the time in which both products run.
 #include "passes/pass.h"
+#include "passes/tensor_access.h"
 #include "target/target.h"
 
 enum { MAX_CROSSING = 8, MAX_CHAIN = 64 };
@@ -127,11 +131,11 @@ static bool is_recomputable(const Overlap *o, const IrValue *v, unsigned depth)
 {
     if (v == NULL || v == o->body->args[0] || ir_value_block(v) != o->body)
         return true;
-    if (v->def == NULL || depth == MAX_CHAIN || type_is_float(v->type))
+    if (v->def == NULL || depth == MAX_CHAIN)
         return false;
     const OpClass cls = ir_op_info[v->def->code].cls;
     if (cls != OPCLASS_CONST && cls != OPCLASS_CREATE && cls != OPCLASS_SHAPE &&
-        cls != OPCLASS_ELEMENTWISE)
+        (cls != OPCLASS_ELEMENTWISE || type_is_float(v->type)))
         return false;
     for (uint32_t i = 0; i < v->def->argc; i++)
         if (!is_recomputable(o, v->def->args[i], depth + 1))
@@ -323,6 +327,21 @@ static void rebuild(Overlap *o)
     ir_apply_replacements(o->fn);
 }
 
+/// The right factor's load, if a thread beside the others can make it: what it brings is not held in
+/// registers meanwhile.
+static bool is_brought(const Overlap *o, const IrOp *dot)
+{
+    const IrValue *v = dot->args[1];
+    while (v->def != NULL && v->def->code == IR_TRANS)
+        v = v->def->args[0];
+    if (v->def == NULL || v->def->code != IR_LOAD || o->cx->no_tensor_copies ||
+        o->cx->copies == COPY_SYNC || o->cx->copies == COPY_CP_ASYNC)
+        return false;
+    Tensors *t = tensor_analysis(o->fn, axis_info_compute(o->fn, o->cx->arena), o->cx->arena);
+    const TensorAccess *access = tensor_access_of(t, v->def);
+    return access->reason == NULL && tensor_copy_obstacle(t, access) == NULL;
+}
+
 /// Looks for a late product among what the loop carries.
 static bool try_loop(Overlap *o)
 {
@@ -337,7 +356,8 @@ static bool try_loop(Overlap *o)
         o->ok = true;
         mark_late(o);
         o->early_dot = find_early_dot(o);
-        if (o->early_dot == NULL || !sum_is_late(o))
+        if (o->early_dot == NULL || !sum_is_late(o) || !is_brought(o, o->early_dot) ||
+            !is_brought(o, o->late_dot))
             continue;
         mark_slice(o, o->early_dot->results[0], o->first);
         find_crossing(o);

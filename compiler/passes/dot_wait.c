@@ -41,6 +41,17 @@ static bool overlaps(const IrOp *a, const IrOp *b)
            a->smem < b->smem + (int64_t)b->smem_bytes && b->smem < a->smem + (int64_t)a->smem_bytes;
 }
 
+/// Whether a stage of a ring that `dot` reads may be given to others.
+static bool reads_stage(const IrOp *dot, const IrValue *slot)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const IrOp *tile = ir_tile_of(dot->args[i]);
+        if (tile != NULL && tile->args[0] == slot)
+            return true;
+    }
+    return false;
+}
+
 /// True for what the next iteration has in the place of the left factor, while that is in registers.
 static bool makes_next_factor(const IrOp *op, const IrOp *dot)
 {
@@ -64,8 +75,16 @@ static bool must_wait(const IrOp *op, const IrOp *dot)
     case IR_ASYNC_COPY:
     case IR_ASYNC_WAIT:
     case IR_BARRIER: return true;  // stages may be filled anew from here on
+    case IR_PIPE_RELEASE: return reads_stage(dot, op->args[0]);
     default: return false;
     }
+}
+
+/// Whether `op` waits for a stage of the pipe that `f` has not handed back yet: there may be no other.
+static bool starves(const IrOp *op, const Flight *f)
+{
+    return op->code == IR_PIPE_WAIT && f->release != NULL &&
+           f->release->attr.pipe.pipe == op->attr.pipe.pipe;
 }
 
 static void replace_uses(IrBlock *b, IrValue *from, IrValue *to, const IrOp *except)
@@ -106,11 +125,17 @@ static void land(Waits *w, uint32_t last, IrOp *where)
 /// The newest flight that `op` must wait for, and all older ones end before it.
 static void land_before(Waits *w, IrOp *op)
 {
-    for (uint32_t i = w->flights.len; i-- > 0;)
-        if (must_wait(op, w->flights.at[i].dot)) {
+    for (uint32_t i = w->flights.len; i-- > 0;) {
+        Flight *f = &w->flights.at[i];
+        if (op->code == IR_PIPE_RELEASE && f->release == NULL && reads_stage(f->dot, op->args[0])) {
+            f->release = op;
+            return;
+        }
+        if (must_wait(op, f->dot) || starves(op, f)) {
             land(w, i, op);
             return;
         }
+    }
 }
 
 static void run_block(Waits *w, IrBlock *b)

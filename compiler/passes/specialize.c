@@ -203,6 +203,13 @@ static bool note_use(IrOp *op, void *cx)
     return true;
 }
 
+IrOp *specialize_last_use(const IrFunc *fn, const IrOp *load)
+{
+    Uses uses = { .fn = fn, .block = load->block, .value = load->results[0], .all_tile = true };
+    ir_walk((IrFunc *)fn, note_use, &uses);  // changes nothing
+    return uses.last;
+}
+
 /// Puts a tile in the place of the load; gives the last operation of its block that reads the tile.
 static IrOp *replace_load(Special *s, Feed *f, IrValue *slot)
 {

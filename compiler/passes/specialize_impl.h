@@ -34,6 +34,8 @@ typedef struct Special {
 /* ---- specialize.c ---- */
 /// The load that `v` is, or is a transposition of; NULL: none.
 IrOp *specialize_load_behind(IrValue *v);
+/// The operation of the load's block that uses it last, or in which it is used last; NULL: none.
+IrOp *specialize_last_use(const IrFunc *fn, const IrOp *load);
 /// NULL when the producer does not make it.
 Feed *specialize_feed_of(Special *s, const IrOp *load);
 

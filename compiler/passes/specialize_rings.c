@@ -26,13 +26,22 @@ static uint32_t tile_bytes(const Feed *f)
     return layout_tile_bytes(f->load->results[0]->type, f->fast);
 }
 
+/// Stages of the pipe that a group owns: one where no loop fills it.
+static unsigned depth_of(const Special *s, uint32_t group, unsigned stages)
+{
+    for (uint32_t i = 0; i < s->feeds.len; i++)
+        if (s->feeds.at[i].shares == group && specialize_in_loop(s->feeds.at[i].load))
+            return stages;
+    return 1;
+}
+
 static uint32_t ring_bytes(const Special *s, unsigned stages)
 {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < s->feeds.len; i++) {
         const Feed *f = &s->feeds.at[i];
         if (f->shares == f->group)
-            sum += tile_bytes(f) * (specialize_in_loop(f->load) ? stages : 1);
+            sum += tile_bytes(f) * depth_of(s, f->group, stages);
     }
     return sum;
 }
@@ -146,6 +155,37 @@ static Feed *member(const Special *s, uint32_t group, uint32_t index)
     return NULL;
 }
 
+static bool is_before(const IrOp *a, const IrOp *b)
+{
+    for (const IrOp *op = a->next; op; op = op->next)
+        if (op == b)
+            return true;
+    return false;
+}
+
+/// True when a load in an outer block has been used before a loop or branch that holds the inner one
+/// begins, or is made after it.
+static bool is_apart_from_inner(const Special *s, const Feed *outer, const Feed *inner)
+{
+    const IrOp *at = inner->load, *last = specialize_last_use(s->fn, outer->load);
+    while (at->block != outer->load->block)
+        at = at->block->parent;
+    return (last && is_before(last, at)) || is_before(at, outer->load);
+}
+
+/// True when neither is held while the other is copied. Side by side in a loop they would be in each
+/// other's way.
+static bool are_apart(const Special *s, const Feed *f, const Feed *g)
+{
+    const IrBlock *a = f->load->block, *b = g->load->block;
+    if (a == b)
+        return !specialize_in_loop(f->load) && is_apart_from_inner(s, f, g) &&
+               is_apart_from_inner(s, g, f);
+    if (is_around(a, b))
+        return is_apart_from_inner(s, f, g);
+    return !is_around(b, a) || is_apart_from_inner(s, g, f);
+}
+
 /// True when the groups can use one pipe: they fill it alike, and neither does while the other
 /// holds a stage of it.
 static bool can_share(const Special *s, uint32_t a, uint32_t b)
@@ -155,8 +195,7 @@ static bool can_share(const Special *s, uint32_t a, uint32_t b)
         if (!f || !g)
             return f == g;
         if (f->load->results[0]->type != g->load->results[0]->type || f->fast != g->fast ||
-            specialize_in_loop(f->load) != specialize_in_loop(g->load) ||
-            is_around(f->load->block, g->load->block) || is_around(g->load->block, f->load->block))
+            !are_apart(s, f, g))
             return false;
     }
 }
@@ -184,7 +223,7 @@ void specialize_share_pipes(Special *s)
 static void make_pipe(Special *s, uint32_t group, unsigned stages)
 {
     IrFunc *fn = s->fn;
-    const unsigned depth = specialize_in_loop(member(s, group, 0)->load) ? stages : 1;
+    const unsigned depth = depth_of(s, group, stages);
     const uint16_t pipe = ir_add_pipe(fn, (IrPipe){ .stages = (uint16_t)depth });
     Feed *f;
     for (uint32_t i = 0; (f = member(s, group, i)) != NULL; i++) {
