@@ -40,6 +40,18 @@ static uint32_t *job_members(Job *job, JobKernel *k)
     return at;
 }
 
+/// The size that a constexpr parameter gives an axis; -1 when it is no size.
+static int64_t job_constant(const JobKernel *k, Sym name)
+{
+    const Function *f = k->unit->function;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const ConstVal *c = &k->unit->variants[0].params[i].value;
+        if (f->params[i].name == name && c->kind == CONST_INT && c->v.i >= 0 && c->v.i <= INT32_MAX)
+            return (int64_t)c->v.i;
+    }
+    return -1;
+}
+
 static void job_tensors(Job *job, JobKernel *k, const uint32_t *at)
 {
     const Function *f = k->unit->function;
@@ -55,7 +67,8 @@ static void job_tensors(Job *job, JobKernel *k, const uint32_t *at)
                               .dense_axis = (int)t->dense_axis };
         for (unsigned axis = 0; axis < t->rank; axis++) {
             x->sizes[axis] = t->sizes[axis] ? t->sizes[axis]->text : NULL;
-            x->fixed[axis] = t->fixed[axis];
+            x->fixed[axis] =
+                t->constants[axis] ? job_constant(k, t->constants[axis]) : t->fixed[axis];
         }
     }
     artifact_c_inputs(&job->arena, k->inputs, k->input_count);

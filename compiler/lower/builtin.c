@@ -108,6 +108,11 @@ BuiltinFn *const lower_builtin_fn[BUILTIN_COUNT] = {
 
     [BUILTIN_TILE] = lower_fn_tile_word,
     [BUILTIN_GRID] = lower_fn_tile_word,
+    [BUILTIN_TILE_INDEX] = lower_fn_tile_word,
+    [BUILTIN_TILE_BEGIN] = lower_fn_tile_word,
+    [BUILTIN_TILE_END] = lower_fn_tile_word,
+    [BUILTIN_TILE_ID] = lower_fn_tile_word,
+    [BUILTIN_TILE_BLOCK_SIZE] = lower_fn_tile_word,
     [BUILTIN_REGISTER_BLOCK_SIZE] = lower_fn_tile_word,
     [BUILTIN_REGISTER_TUNABLE] = lower_fn_tile_word,
     [BUILTIN_POWER_OF_TWO_FRAGMENT] = lower_fn_tile_word,

@@ -40,6 +40,7 @@ typedef struct TensorParam {
     unsigned rank;
     Sym sizes[MODULE_TENSOR_RANK];      ///< sizes of one name are equal; NULL: no name
     int64_t fixed[MODULE_TENSOR_RANK];  ///< the size that the annotation gives, or -1
+    Sym constants[MODULE_TENSOR_RANK];  ///< the constexpr parameter that gives it, or NULL
     int64_t dense_axis;                 ///< layout "row" or "col": its stride is 1; else -1
     uint32_t data;                      ///< the parameter with its address
     const AstSubscript *desc;           ///< its annotation desc[T, ...]; NULL: of a tile kernel

@@ -11,6 +11,8 @@ static const char *const store_words[] = { "input",      "index",           "val
                                            "extra_mask", "eviction_policy", "cache_modifier",
                                            NULL };
 static const char *const atomic_words[] = { "input", "index", "value", "sem", "scope", NULL };
+static const char *const reduce_words[] = { "input",     "axis",  "combine_fn",
+                                            "keep_dims", "other", NULL };
 static const char *const random_words[] = { "shape", "seed", NULL };
 static const char *const random_integer_words[] = { "shape", "low", "high", "seed", NULL };
 
@@ -37,6 +39,8 @@ static const char *const *tile_words(Tile *t, const TileArgs *args, const AstCal
         return load_words;
     if (id == BUILTIN_STORE)
         return store_words;
+    if (id == BUILTIN_REDUCE)
+        return reduce_words;
     if (of_shape && id == BUILTIN_RANDINT)
         return random_integer_words;
     if (of_shape && (id == BUILTIN_RAND || id == BUILTIN_RANDN))
@@ -324,15 +328,58 @@ static Value pass_on(Tile *t, const TileArgs *args)
     return v;
 }
 
+/// tile_begin(tile) is tile.begin.
+static Value tile_question(Tile *t, const TileArgs *args)
+{
+    if (args->at[0].kind != VALUE_TILE) {
+        tile_fault(t, DIAG_TYPE_MISMATCH, args->nodes[0]->span, "'%s' needs a tile, got %s",
+                   args->builtin->name->text, tile_text(t, &args->at[0]));
+        return tile_error();
+    }
+    const char *word = args->builtin->name->text + strlen("tile_");
+    return tile_axis_attribute(t, &args->at[0], sym_of(t->program->syms, word), args->span);
+}
+
+/// device_assert holds where there is something.
+static Value assertion(Tile *t, const TileArgs *args)
+{
+    const Value *cond = &args->at[0];
+    if (!numbers_only(t, args, cond, 1))
+        return tile_error();
+    AstNode *call = tile_pass_call(t, args), *mask = tile_mask(t, cond);
+    if (mask && args->given[2])
+        mask = tile_both(t, AST_BIT_AND, mask, args->at[2].ast);
+    Value v = tile_block_like(cond, NULL, SCALAR_COUNT);
+    v.ast = mask ? TILE_CALL(t, "device_assert", cond->ast, args->at[1].ast) : call;
+    if (mask)
+        v.ast = tile_with(t, v.ast, "mask", mask);
+    return v;
+}
+
 static Value call_builtin(Tile *t, const TileArgs *args)
 {
     const Builtin *b = args->builtin;
+    if (b->unsupported) {
+        builtin_report_unsupported(t->program->diags, args->span, b);
+        t->failed = true;
+        return tile_error();
+    }
     switch ((unsigned)b->id) {
     case BUILTIN_TILE:
     case BUILTIN_GRID:
         tile_fault(t, DIAG_TILE_FORM, args->span, "'%s' stands only in the head of a for loop",
                    b->name->text);
         return tile_error();
+    case BUILTIN_TILE_INDEX:
+    case BUILTIN_TILE_BEGIN:
+    case BUILTIN_TILE_END:
+    case BUILTIN_TILE_ID:
+    case BUILTIN_TILE_BLOCK_SIZE: return tile_question(t, args);
+    case BUILTIN_CUMSUM:
+    case BUILTIN_CUMPROD:
+    case BUILTIN_ASSOCIATIVE_SCAN: return tile_scan(t, args);
+    case BUILTIN_REDUCE: return tile_reduce_by(t, args);
+    case BUILTIN_DEVICE_ASSERT: return assertion(t, args);
     case BUILTIN_REGISTER_BLOCK_SIZE: return tile_register_block(t, args);
     case BUILTIN_ZEROS:
     case BUILTIN_ONES:

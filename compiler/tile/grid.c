@@ -92,6 +92,14 @@ void tile_emit_offs(Tile *t, const Axis *a)
     tile_emit_assign(t, tile_sym(t, a->offs), tile_both(t, AST_ADD, a->start, range));
 }
 
+/// BLOCK_D: nl.constexpr = nl.next_power_of_2(D)
+static void emit_block(Tile *t, const Axis *a)
+{
+    tile_emit(t, AST_MAKE(t->arena, ANN_ASSIGN, AnnAssign, t->span, .target = a->block,
+                          .annotation = tile_nl(t, "constexpr"),
+                          .value = TILE_CALL(t, "next_power_of_2", a->end)));
+}
+
 void tile_emit_ids(Tile *t)
 {
     t->span = t->outer->iter->span;
@@ -111,6 +119,9 @@ void tile_emit_ids(Tile *t)
     for (uint32_t i = 0; i < t->grid.len; i++)
         if (t->grid.at[i]->offs_used)
             tile_emit_offs(t, t->grid.at[i]);
+    for (uint32_t i = 0; i < t->axes.len; i++)
+        if (t->axes.at[i]->is_named)
+            emit_block(t, t->axes.at[i]);
     for (uint32_t i = 0; i < t->axes.len; i++)
         if (!t->axes.at[i]->loop && t->axes.at[i]->offs_used && !t->axes.at[i]->is_chunked)
             tile_emit_offs(t, t->axes.at[i]);

@@ -96,6 +96,13 @@ static bool take_rank(Tile *t, TileTensor *x, Int128 rank, const AstNode *n)
 
 static bool take_axis(Tile *t, TileTensor *x, const AstNode *n)
 {
+    const Param *param = constexpr_param(t, n);
+    if (param && x->rank < TILE_MAX_RANK) {
+        Size *s = x->sizes[x->rank] = new_size(t, x, x->rank, param->name);
+        s->is_constexpr = true;
+        x->rank++;
+        return true;
+    }
     ConstVal c = lower_const_expr(t->program, t->module, n);
     bool is_size = c.kind == CONST_INT && c.v.i >= 1 && c.v.i <= INT32_MAX;
     if (c.kind == CONST_ERROR)
@@ -188,7 +195,9 @@ bool tile_take_params(Tile *t)
     }
     // Names of sizes may be used as they are.
     for (uint32_t i = 0; i < t->sizes.len; i++)
-        if (t->sizes.at[i]->is_named && !tile_find(t, t->sizes.at[i]->name))
+        if (t->sizes.at[i]->is_constexpr)
+            tile_find(t, t->sizes.at[i]->name)->value.size = t->sizes.at[i];
+        else if (t->sizes.at[i]->is_named && !tile_find(t, t->sizes.at[i]->name))
             tile_bind(t, t->sizes.at[i]->name,
                       (Value){ .kind = VALUE_SCALAR, .elem = SCALAR_I32, .size = t->sizes.at[i] });
     return ok;
@@ -233,8 +242,10 @@ static void add_address(ParamList *l, TileTensor *x)
                            .data = l->params.len,
                            .span = x->span };
     for (unsigned i = 0; i < x->rank; i++) {
-        tensor.sizes[i] = x->sizes[i]->is_named ? x->sizes[i]->name : NULL;
+        bool constant = x->sizes[i]->is_constexpr;
+        tensor.sizes[i] = x->sizes[i]->is_named && !constant ? x->sizes[i]->name : NULL;
         tensor.fixed[i] = x->sizes[i]->fixed;
+        tensor.constants[i] = constant ? x->sizes[i]->name : NULL;
     }
     VEC_PUSH(t->arena, &l->f->call_params, ((CallParam){ true, l->f->tensors.len }));
     VEC_PUSH(t->arena, &l->f->tensors, tensor);

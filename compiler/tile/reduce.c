@@ -318,3 +318,76 @@ Value tile_softmax(Tile *t, const TileArgs *args)
             out.pads[i] = tile_pad(0.0);
     return out;
 }
+
+// ---- functions of the program ---------------------------------------------------------------
+
+/// The input with `other` beyond the ends of the axes.
+static AstNode *filled(Tile *t, const Value *v, const Axes *axes, AstNode *other)
+{
+    AstNode *mask = NULL;
+    for (unsigned i = 0; i < v->rank; i++)
+        if (axes->on[i])
+            mask = tile_both(t, AST_BIT_AND, mask, tile_axis_mask(t, v->axes[i], i, v->rank));
+    return mask && other ? TILE_CALL(t, "where", mask, v->ast, other) : v->ast;
+}
+
+static bool is_padded(const Value *v, const Axes *axes)
+{
+    for (unsigned i = 0; i < v->rank; i++)
+        if (axes->on[i] && v->axes[i] && v->axes[i]->end)
+            return true;
+    return false;
+}
+
+// Forwards, what lies beyond the end comes last and disturbs nothing; backwards it comes first.
+Value tile_scan(Tile *t, const TileArgs *args)
+{
+    Axes axes;
+    const BuiltinId id = args->builtin->id;
+    if (!reducible(t, args) || !take_axes(t, args, 1, &axes))
+        return tile_error();
+    const Value *v = &args->at[0];
+    TileArgs with = *args;
+    const bool reverse = flag(args, "reverse");
+    if (reverse && id == BUILTIN_ASSOCIATIVE_SCAN && is_padded(v, &axes)) {
+        tile_fault(t, DIAG_TILE_FORM, args->span,
+                   "a scan backwards by a function would begin beyond the end of the tensor");
+        return tile_error();
+    }
+    if (over_chunks(v, &axes))
+        tile_chunk_fail(t);
+    if (reverse)
+        with.at[0].ast = filled(t, v, &axes, tile_int(t, id == BUILTIN_CUMPROD));
+    Value out = tile_block_like(v, tile_pass_call(t, &with), SCALAR_COUNT);
+    if (v->elem != SCALAR_COUNT && id != BUILTIN_ASSOCIATIVE_SCAN)
+        out.elem = rule_reduce(id == BUILTIN_CUMSUM ? RULE_CUMSUM : RULE_CUMPROD, v->elem).kind;
+    return out;
+}
+
+// reduce(input, axis, combine_fn, keep_dims, other)
+Value tile_reduce_by(Tile *t, const TileArgs *args)
+{
+    Axes axes;
+    if (!reducible(t, args) || !take_axes(t, args, 1, &axes))
+        return tile_error();
+    const Value *v = &args->at[0];
+    if (!args->given[1] || !args->given[2] || (is_padded(v, &axes) && !args->given[4])) {
+        tile_fault(t, DIAG_BAD_CALL, args->span,
+                   args->given[1] && args->given[2]
+                       ? "'reduce' needs 'other', the value that does not count"
+                       : "'reduce' needs a block, an axis and a function");
+        return tile_error();
+    }
+    if (over_chunks(v, &axes))
+        tile_chunk_fail(t);
+    const bool keep = flag(args, "keep_dims");
+    Value out = result_of(args, &axes, keep);
+    memset(out.pads, 0, sizeof out.pads);
+    out.elem = v->elem;
+    out.ast = TILE_CALL(t, "reduce", filled(t, v, &axes, args->at[4].ast), args->at[1].ast,
+                        args->at[2].ast);
+    if (keep)
+        out.ast = tile_with(t, out.ast, "keep_dims",
+                            AST_MAKE(t->arena, BOOL, Bool, t->span, .value = true));
+    return out;
+}

@@ -19,6 +19,7 @@ typedef struct Size {
     Sym name;       ///< the parameter that holds it
     int64_t fixed;  ///< the annotation's number, or -1
     uint8_t tensor, axis;
+    bool is_constexpr;  ///< it is the constexpr parameter `name`
     bool is_named, is_used;
     struct Size *same;  ///< itself, or one that it equals
     struct Axis *whole;
@@ -53,6 +54,7 @@ typedef struct Axis {
     bool offs_used;
     bool is_open;     ///< `block` is a parameter that a tuner may choose
     bool is_index;    ///< of grid(): its target is a number
+    bool is_named;    ///< all of a constexpr: `block` is a name that gets the next power of two
     bool is_chunked;  ///< all of a size, in chunks: `start` is where one begins
     bool in_dot;      ///< an axis of a matrix product
     bool is_fast;     ///< it indexes the last axis of a tensor that has several
@@ -318,6 +320,10 @@ Value tile_atomic_call(Tile *t, const TileArgs *args);
 /* ---- reduce.c ---- */
 Value tile_reduce(Tile *t, const TileArgs *args);
 Value tile_softmax(Tile *t, const TileArgs *args);
+/// cumsum and its kin: running values along an axis.
+Value tile_scan(Tile *t, const TileArgs *args);
+/// reduce(x, axis, f, other=v): v stands where there is nothing.
+Value tile_reduce_by(Tile *t, const TileArgs *args);
 
 /* ---- random.c ---- */
 Value tile_random(Tile *t, const TileArgs *args);

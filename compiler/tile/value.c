@@ -102,7 +102,7 @@ AstNode *tile_size_ast(Tile *t, Size *s)
     s = tile_size_root(s);
     if (s->fixed >= 0)
         return tile_int(t, s->fixed);
-    s->is_used = true;
+    s->is_used = !s->is_constexpr;
     return tile_sym(t, s->name);
 }
 
@@ -110,10 +110,9 @@ Value tile_size_value(Tile *t, Size *s)
 {
     Value v = tile_scalar(tile_size_ast(t, s), SCALAR_I32);
     v.size = tile_size_root(s);
-    if (v.size->fixed >= 0) {
-        v.is_weak = true;
+    v.is_weak = v.size->fixed >= 0 || v.size->is_constexpr;
+    if (v.size->fixed >= 0)
         v.literal = const_int(v.size->fixed);
-    }
     return v;
 }
 
@@ -183,9 +182,10 @@ Axis *tile_whole(Tile *t, Size *s, const TileTensor *tensor, unsigned axis)
     Axis *a = s->whole = ARENA_NEW(t->arena, Axis);
     *a = (Axis){ .text = arena_printf(t->arena, "%s.shape[%u]", tensor->name->text, axis),
                  .size = s,
-                 .is_open = true };
+                 .is_named = s->is_constexpr,
+                 .is_open = !s->is_constexpr };
     a->offs = tile_offs_name(t, s->name->text);
-    if (t->chunk) {
+    if (t->chunk && !s->is_constexpr) {
         a->is_chunked = true;
         a->start =
             tile_sym(t, tile_fresh(t, arena_printf(t->arena, "start_%s", a->offs->text + 5)));

@@ -42,8 +42,7 @@ static Product product_new(Example *ex, NewtType type, const int64_t shape[3], i
     p.out = example_output(ex, type, m * n, 0);
     p.tensors[0] = matrix(&p.x, p.m, p.k, padding, 0);
     p.tensors[1] = matrix(&p.y, p.k, p.n, padding, transposed);
-    p.tensors[2] = newt_tensor2(p.bias.buffer.at, NEWT_F32, p.n, 1);
-    p.tensors[2].rank = 1;
+    p.tensors[2] = newt_tensor(p.bias.buffer.at, NEWT_F32, 1, &p.n);
     p.tensors[3] = matrix(&p.out, p.m, p.n, padding, 0);
     return p;
 }

@@ -22,13 +22,6 @@ static NewtStatus layernorm(void *user)
     return tile_layernorm(r->device, NULL, r->tensors[0], r->tensors[1], r->tensors[2], r->tensors[3], 1e-5f);
 }
 
-static NewtTensor vector(const Array *a, int64_t size)
-{
-    NewtTensor t = newt_tensor2(a->buffer.at, a->type, size, 1);
-    t.rank = 1;
-    return t;
-}
-
 /// Rows with `padding` elements between them, `shift` elements behind a 256-byte boundary.
 static Rows rows_new(Example *ex, NewtType type, int64_t rows, int64_t width, int padding, size_t shift)
 {
@@ -39,8 +32,8 @@ static Rows rows_new(Example *ex, NewtType type, int64_t rows, int64_t width, in
     r.bias = example_input(ex, type, (size_t)width, 0);
     r.out = example_output(ex, type, count, shift);
     r.tensors[0] = newt_tensor2(r.x.buffer.at, type, rows, width);
-    r.tensors[1] = vector(&r.weight, width);
-    r.tensors[2] = vector(&r.bias, width);
+    r.tensors[1] = newt_tensor(r.weight.buffer.at, type, 1, &width);
+    r.tensors[2] = newt_tensor(r.bias.buffer.at, type, 1, &width);
     r.tensors[3] = newt_tensor2(r.out.buffer.at, type, rows, width);
     r.tensors[0].stride[0] = r.tensors[3].stride[0] = width + padding;
     return r;

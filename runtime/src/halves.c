@@ -77,14 +77,23 @@ float newt_bf16_to_float(NewtBf16 value)
     return float_of((uint32_t)value.bits << 16);
 }
 
+NewtTensor newt_tensor(void *data, NewtType type, int32_t rank, const int64_t *shape)
+{
+    enum { RANK_MAX = sizeof((NewtTensor *)0)->shape / sizeof(int64_t) };
+    NewtTensor tensor = { .data = data, .type = type };
+    uint64_t stride = 1;  // wraps where sizes are impossible; kernels refuse such shapes
+    if (rank < 1 || rank > RANK_MAX)
+        return tensor;
+    tensor.rank = rank;
+    for (int32_t i = rank; i-- > 0;) {
+        tensor.shape[i] = shape[i];
+        tensor.stride[i] = (int64_t)stride;
+        stride *= (uint64_t)shape[i];
+    }
+    return tensor;
+}
+
 NewtTensor newt_tensor2(void *data, NewtType type, int64_t rows, int64_t columns)
 {
-    NewtTensor tensor = {
-        .data = data,
-        .type = type,
-        .rank = 2,
-        .shape = { rows, columns },
-        .stride = { columns, 1 },
-    };
-    return tensor;
+    return newt_tensor(data, type, 2, (const int64_t[]){ rows, columns });
 }

@@ -266,33 +266,92 @@ static void test_tuned(RunCx *cx)
     assert_int_equal(K(tuned_with)(cx->device, NULL, (T(TunedConfig))0, &args), NEWT_BAD_ARGUMENT);
 }
 
-static void test_attention(RunCx *cx)
+typedef NewtStatus Attend(NewtDevice *device, NewtStream stream, NewtTensor q, NewtTensor k,
+                          NewtTensor v, NewtTensor out, float scale);
+
+static void check_attention(RunCx *cx, Attend *attend, size_t width)
 {
-    enum { M = 45, N = 75, D = 64 };
-    NewtF16 *q = halves(cx, M * D), *k = halves(cx, N * D), *v = halves(cx, N * D);
-    float got[M * D];
-    void *out = RUN_OUT(cx, sizeof got);
-    RUN_OK(K(attention)(cx->device, NULL,
-                        TENSOR(run_buffer(cx, q, M * D * 2, 0), NEWT_F16, 2, M, D),
-                        TENSOR(run_buffer(cx, k, N * D * 2, 0), NEWT_F16, 2, N, D),
-                        TENSOR(run_buffer(cx, v, N * D * 2, 0), NEWT_F16, 2, N, D),
-                        TENSOR(out, NEWT_F32, 2, M, D), 0.125f));
+    enum { M = 45, N = 75 };
+    NewtF16 *q = halves(cx, M * width), *k = halves(cx, N * width), *v = halves(cx, N * width);
+    float *got = run_temp(cx, M * width * sizeof *got);
+    const int64_t d = (int64_t)width;
+    void *out = RUN_OUT(cx, M * width * sizeof *got);
+    NewtTensor tq = TENSOR(run_buffer(cx, q, M * width * 2, 0), NEWT_F16, 2, M, d);
+    NewtTensor tk = TENSOR(run_buffer(cx, k, N * width * 2, 0), NEWT_F16, 2, N, d);
+    NewtTensor tv = TENSOR(run_buffer(cx, v, N * width * 2, 0), NEWT_F16, 2, N, d);
+    RUN_OK(attend(cx->device, NULL, tq, tk, tv, TENSOR(out, NEWT_F32, 2, M, d), 0.125f));
     run_get(cx, out, got);
     for (size_t m = 0; m < M; m++) {
         double p[N], sum = 0;
         for (size_t n = 0; n < N; n++) {
             double s = 0;
-            for (size_t d = 0; d < D; d++)
-                s += half(q[m * D + d]) * half(k[n * D + d]);
+            for (size_t i = 0; i < width; i++)
+                s += half(q[m * width + i]) * half(k[n * width + i]);
             sum += p[n] = exp(s * 0.125);
         }
-        for (size_t d = 0; d < D; d++) {
+        for (size_t i = 0; i < width; i++) {
             double want = 0;
             for (size_t n = 0; n < N; n++)
-                want += p[n] / sum * half(v[n * D + d]);
-            run_near((double)got[m * D + d], want, 2e-3, m * D + d);
+                want += p[n] / sum * half(v[n * width + i]);
+            run_near((double)got[m * width + i], want, 2e-3, m * width + i);
         }
     }
+    tk.shape[1]--;
+    assert_int_equal(attend(cx->device, NULL, tq, tk, tv, TENSOR(out, NEWT_F32, 2, M, d), 0.125f),
+                     NEWT_BAD_ARGUMENT);
+    run_release(cx);
+}
+
+static void test_attention(RunCx *cx)
+{
+    check_attention(cx, K(attend_d64), 64);
+    check_attention(cx, K(attend_d80), 80);
+}
+
+static void test_words(RunCx *cx)
+{
+    enum { M = 150 };
+    float *x = floats(cx, M), got[M];
+    void *out = RUN_OUT(cx, sizeof got);
+    RUN_OK(K(words)(cx->device, NULL, TENSOR(run_buffer(cx, x, M * sizeof *x, 0), NEWT_F32, 1, M),
+                    TENSOR(out, NEWT_F32, 1, M), -2.0f));
+    run_get(cx, out, got);
+    for (size_t i = 0; i < M; i++) {
+        uint32_t bits;
+        memcpy(&bits, &got[i], sizeof bits);
+        if (i >= 3 && x[i] > 0)
+            run_near((double)got[i], (double)x[i] * (double)(i / 64), 1e-5, i);
+        else  // poison: nothing was written
+            assert_int_equal(bits, UINT32_MAX);
+    }
+}
+
+static void test_columns(RunCx *cx)
+{
+    enum { M = 70, N = 21 };
+    int32_t x[N][M], got[3][N];
+    for (size_t n = 0; n < N; n++)
+        for (size_t m = 0; m < M; m++)
+            x[n][m] = (int32_t)run_between(cx, 5, 1000);
+    void *out = RUN_OUT(cx, sizeof got);
+    NewtTensor t = TENSOR(RUN_IN(cx, x), NEWT_I32, 2, M, N);
+    t.stride[0] = 1, t.stride[1] = M;
+    RUN_OK(K(columns)(cx->device, NULL, t, TENSOR(out, NEWT_I32, 2, 3, N)));
+    run_get(cx, out, got);
+    for (size_t n = 0; n < N; n++) {
+        int32_t least = INT32_MAX, most = 0, bits = 0;
+        for (int32_t m = 0; m < M; m++) {
+            least = x[n][m] < least ? x[n][m] : least;
+            most = x[n][m] > x[n][most] ? m : most;
+            bits ^= x[n][m];
+        }
+        assert_int_equal(got[0][n], least);
+        assert_int_equal(got[1][n], most);
+        assert_int_equal(got[2][n], bits);
+    }
+    t.stride[0] = 2;
+    assert_int_equal(K(columns)(cx->device, NULL, t, TENSOR(out, NEWT_I32, 2, 3, N)),
+                     NEWT_BAD_ARGUMENT);
 }
 
 RUN_TESTS = { { "parts", test_parts },
@@ -305,4 +364,6 @@ RUN_TESTS = { { "parts", test_parts },
               { "exchange", test_exchange },
               { "tuned", test_tuned },
               { "attention", test_attention },
+              { "words", test_words },
+              { "columns", test_columns },
               RUN_END };

@@ -124,6 +124,17 @@ static void test_dense_tensor(void **state)
     assert_int_equal(tensor.shape[1], 5);
     assert_int_equal(tensor.stride[0], 5);
     assert_int_equal(tensor.stride[1], 1);
+    tensor = newt_tensor(&data, NEWT_I8, 3, (const int64_t[]){ 2, 7, 4 });
+    assert_ptr_equal(tensor.data, &data);
+    assert_int_equal(tensor.type, NEWT_I8);
+    assert_int_equal(tensor.rank, 3);
+    assert_int_equal(tensor.shape[0], 2);
+    assert_int_equal(tensor.shape[2], 4);
+    assert_int_equal(tensor.stride[0], 28);
+    assert_int_equal(tensor.stride[1], 4);
+    assert_int_equal(tensor.stride[2], 1);
+    assert_int_equal(newt_tensor(&data, NEWT_I8, 6, NULL).rank, 0);
+    assert_int_equal(newt_tensor(&data, NEWT_I8, 0, NULL).rank, 0);
 }
 
 int main(void)

@@ -101,6 +101,10 @@ typedef struct NewtTensor { /* what a tile kernel takes, by value      */
 /// A dense row-major matrix at `data`: shape [rows, columns], stride [columns, 1]. No checks.
 NewtTensor newt_tensor2(void *data, NewtType type, int64_t rows, int64_t columns);
 
+/// The same with `rank` axes (1 to 5), the last one dense. A rank outside of that gives rank 0, which
+/// no kernel takes.
+NewtTensor newt_tensor(void *data, NewtType type, int32_t rank, const int64_t *shape);
+
 /// Conversions round to nearest, ties to even; beyond the largest finite value they give
 /// infinity. A NaN stays a NaN, made quiet, with its sign and as much payload as fits. The
 /// conversions to float are exact.
