@@ -41,13 +41,25 @@ static bool is_set(const ParamBinding *loop)
     return loop->value.kind != CONST_INT || loop->value.v.i != 0;
 }
 
+// Classes whose blocks a program can hold together with what stands beside them; at least one.
+static uint32_t classes_that_fit(const Function *f, uint32_t param)
+{
+    enum { MOST_ELEMENTS = 1 << 15 };
+    uint32_t n = CLASS_COUNT;
+    while (n > 1 && classes_of(f, param)[n - 1].block * f->params[param].beside > MOST_ELEMENTS)
+        n--;
+    return n;
+}
+
 uint32_t lower_size_classes(const Function *f, const Settings *s)
 {
     const uint32_t loop = loop_of(f);
     uint32_t count = 1;
-    for (uint32_t i = 0; i < f->param_count; i++)
-        if (f->params[i].covers && !s->params[i].is_given)
-            count = CLASS_COUNT;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const uint32_t fit =
+            f->params[i].covers && !s->params[i].is_given ? classes_that_fit(f, i) : 1;
+        count = fit > count ? fit : count;
+    }
     if (loop == f->param_count)
         return count;
     if (!s->params[loop].is_given)
@@ -76,8 +88,12 @@ void lower_apply_class(const Function *f, uint32_t index, Settings *s)
             continue;
         ParamBinding *size = &s->params[f->params[i].covers - 1];
         if (!block->is_given) {
-            const SizeClass *c = looped ? &chunk : &classes_of(f, i)[index];
-            block->value = const_int(c->block);
+            const uint32_t fit = classes_that_fit(f, i);
+            const SizeClass *c = looped ? &chunk : &classes_of(f, i)[index < fit ? index : fit - 1];
+            int64_t length = c->block;
+            while (looped && length > 16 && length * f->params[i].beside > chunk.block)
+                length /= 2;
+            block->value = const_int(length);
             if (c->warps && !f->num_warps)
                 s->num_warps = c->warps;
         }

@@ -31,6 +31,7 @@ typedef struct Param {
                            ///< SIZE: that of an axis along which they do
     bool is_hidden;        ///< no name of the program: part of a descriptor
     uint32_t covers;       ///< a block over all of a size: 1 + the parameter with the size; else 0
+    int64_t beside;        ///< ... and how many elements its blocks have across, by default
     bool is_loop;  ///< 1: blocks over all of a size go along it in a loop; 0: they must hold it
 } Param;
 

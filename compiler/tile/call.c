@@ -370,11 +370,6 @@ static Value call_builtin(Tile *t, const TileArgs *args)
         tile_fault(t, DIAG_TILE_FORM, args->span, "'%s' stands only in the head of a for loop",
                    b->name->text);
         return tile_error();
-    case BUILTIN_TILE_INDEX:
-    case BUILTIN_TILE_BEGIN:
-    case BUILTIN_TILE_END:
-    case BUILTIN_TILE_ID:
-    case BUILTIN_TILE_BLOCK_SIZE: return tile_question(t, args);
     case BUILTIN_CUMSUM:
     case BUILTIN_CUMPROD:
     case BUILTIN_ASSOCIATIVE_SCAN: return tile_scan(t, args);
@@ -416,6 +411,8 @@ static Value call_builtin(Tile *t, const TileArgs *args)
     }
     if (is_atomic(b->id))
         return tile_atomic_call(t, args);
+    if (b->id >= BUILTIN_TILE_INDEX && b->id <= BUILTIN_TILE_BLOCK_SIZE)
+        return tile_question(t, args);
     return b->op >= 0 && b->rule != RULE_NONE ? elementwise(t, args) : pass_on(t, args);
 }
 

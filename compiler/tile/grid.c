@@ -199,6 +199,8 @@ int64_t tile_first_block(const Tile *t, const Axis *a)
         return is_outer(t, a) ? 128 : t->dot_bits >= 32 ? 32 : t->dot_bits == 8 ? 128 : 64;
     if (!a->loop)
         return 1024;
+    if (a->is_fast && takes_whole(t))
+        return 32;
     if (a->is_fast)
         return other_is_fast(t, a) || t->grid.len > 1 ? 128 : 1024;
     if (t->has_reduce || t->has_dot || takes_whole(t))

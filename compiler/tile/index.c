@@ -276,6 +276,22 @@ static void add_term(Indexing *x, const Item *item, unsigned rank, Place *out)
     out->mask = tile_both(t, AST_BIT_AND, out->mask, bound);
 }
 
+/// A block over a whole axis may be as long as what stands beside it allows.
+static void note_neighbours(const Value *block, unsigned at)
+{
+    Axis *a = block->axes[at];
+    if (!a || a->loop)
+        return;
+    for (unsigned i = 0; i < block->rank; i++) {
+        Axis *other = block->axes[i];
+        bool known = !other || other == a || !other->loop || a->beside_count == TILE_MAX_RANK;
+        for (unsigned k = 0; k < a->beside_count; k++)
+            known = known || a->beside[k] == other;
+        if (!known)
+            a->beside[a->beside_count++] = other;
+    }
+}
+
 bool tile_place(Tile *t, TileTensor *tensor, const AstNodes *indices, Span span, Place *out)
 {
     Indexing x = { .t = t, .tensor = tensor, .span = span };
@@ -287,6 +303,8 @@ bool tile_place(Tile *t, TileTensor *tensor, const AstNodes *indices, Span span,
             return false;
     if (out->block.rank)
         out->block.kind = VALUE_BLOCK;
+    for (unsigned i = 0; i < out->block.rank; i++)
+        note_neighbours(&out->block, i);
     out->pointer = tile_sym(t, tensor->name);
     out->mask = tile_mask(t, &out->block);
     for (unsigned i = 0; i < x.count; i++)

@@ -318,6 +318,21 @@ static void add_sizes(ParamList *l)
     }
 }
 
+/// How many elements stand beside each index of a whole axis, with the blocks that a search begins
+/// at.
+static int64_t beside(Tile *t, const Axis *a)
+{
+    int64_t n = 1;
+    for (unsigned i = 0; i < a->beside_count; i++) {
+        const Axis *other = a->beside[i];
+        if (other->is_open)
+            n *= tile_first_block(t, other);
+        else if (other->block->kind == AST_INT)
+            n *= (int64_t)ast_int(other->block)->value;
+    }
+    return n;
+}
+
 /// The block over all of a size knows the size.
 static void cover(ParamList *l, const Axis *a)
 {
@@ -326,8 +341,10 @@ static void cover(ParamList *l, const Axis *a)
     for (uint32_t i = 0; i < l->params.len; i++)
         for (uint32_t k = 0; k < l->params.len; k++)
             if (l->params.at[i].name == ast_name(a->block)->name &&
-                l->params.at[k].name == tile_size_root(a->size)->name)
+                l->params.at[k].name == tile_size_root(a->size)->name) {
                 l->params.at[i].covers = k + 1;
+                l->params.at[i].beside = beside(l->t, a);
+            }
 }
 
 void tile_make_params(Tile *t, Function *f, AstNodes *nodes)

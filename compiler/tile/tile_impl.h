@@ -40,17 +40,19 @@ typedef struct TileTensor {
 
 /// What the axis of a block runs over.
 typedef struct Axis {
-    const AstNode *loop;  ///< the `for` of a tile; NULL: all of a size
-    unsigned position;    ///< among the loop's targets
-    const char *text;     ///< in messages: "tile_m", "x.shape[1]"
-    Sym offs;             ///< the vector of its indices
-    AstNode *block;       ///< how many there are: a name or a number
-    AstNode *start;       ///< the first index; NULL: 0
-    AstNode *begin;       ///< of the whole loop; NULL: 0
-    AstNode *end;         ///< of the whole loop or size; NULL: every lane counts
-    AstNode *id;          ///< number of the tile
-    Size *size;           ///< begin .. end is all of this size, or NULL
-    int64_t fixed;        ///< of no tensor: how many indices there are; else 0
+    const AstNode *loop;                 ///< the `for` of a tile; NULL: all of a size
+    unsigned position;                   ///< among the loop's targets
+    const char *text;                    ///< in messages: "tile_m", "x.shape[1]"
+    Sym offs;                            ///< the vector of its indices
+    AstNode *block;                      ///< how many there are: a name or a number
+    AstNode *start;                      ///< the first index; NULL: 0
+    AstNode *begin;                      ///< of the whole loop; NULL: 0
+    AstNode *end;                        ///< of the whole loop or size; NULL: every lane counts
+    AstNode *id;                         ///< number of the tile
+    Size *size;                          ///< begin .. end is all of this size, or NULL
+    int64_t fixed;                       ///< of no tensor: how many indices there are; else 0
+    struct Axis *beside[TILE_MAX_RANK];  ///< tiles that stand beside it in some block
+    unsigned beside_count;
     bool offs_used;
     bool is_open;     ///< `block` is a parameter that a tuner may choose
     bool is_index;    ///< of grid(): its target is a number

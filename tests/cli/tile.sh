@@ -6,7 +6,7 @@
 # code <file.newt>: the first device function of each kernel.
 code() {
     "$newtc" --emit=cuda --specialize=none --arch=sm_80 -o - "$1" 2>"$work/err" |
-        sed -e '/^ *\/\//d' -e '/^#line/d' |
+        sed -e '/^ *\/\//d' -e '/^#line/d' -e 's/"[^"]*[.]newt", [0-9]*, //' |
         awk '/^extern "C"/ { on = 1; text = "" } on { text = text $0 "\n" }
              /^}/ { if (on && text ~ /_0\(/) printf "%s", text; on = 0 }'
 }
