@@ -34,7 +34,6 @@ later word wins     | 0 | --arch=host --emit=ir -o x.ir -o y.ir good.newt | file
 later: run          | 2 | run good.newt                     | err 'newtc run' is not part of this version
 later: test         | 2 | test                              | err 'newtc test' is not part of this version
 later: bench        | 2 | bench good.newt                   | err 'newtc bench' is not part of this version
-later: tune         | 2 | tune good.newt                    | err 'newtc tune' is not part of this version
 later: doc          | 2 | doc good.newt                     | err 'newtc doc' is not part of this version
 later: lsp          | 2 | --lsp                             | err 'newtc --lsp' is not part of this version
 file of such a name | 2 | ./run                             | err cannot read './run': No such file
