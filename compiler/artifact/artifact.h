@@ -111,6 +111,13 @@ typedef struct ArtifactConfig {
     uint32_t first_variant, variant_count;
 } ArtifactConfig;
 
+/// For what a configuration was fastest.
+typedef struct ArtifactTuned {
+    const char *gpu, *arch;
+    const int64_t *values;  ///< of the key parameters, in their order
+    uint32_t config;
+} ArtifactTuned;
+
 typedef struct ArtifactKernel {
     const char *name;             ///< exported C name, prefix included
     const char *doc;              ///< docstring, or NULL
@@ -130,6 +137,8 @@ typedef struct ArtifactKernel {
     bool has_grid;
     const ArtifactConfig *configs;  ///< the first is the default; none: not autotuned
     uint32_t config_count;
+    const ArtifactTuned *tuned;
+    uint32_t tuned_count;
 } ArtifactKernel;
 
 typedef enum { IMAGE_CUBIN, IMAGE_PTX } ArtifactImageKind;
@@ -166,6 +175,13 @@ typedef struct Artifact {
     EmbedMode embed;
     const char *images_name;  ///< INCBIN: the side file's name
 } Artifact;
+
+/// A number that makes the shape class.
+static inline bool artifact_is_key(const ArtifactParam *p)
+{
+    return p->is_key && p->type->kind == TYPE_SCALAR &&
+           (type_is_int(p->type) || type_is_bool(p->type));
+}
 
 /// Lays out the argument record: fills offset and size of each parameter; returns the record's
 /// size.

@@ -5,13 +5,6 @@
 #define NEWT_ARTIFACT_ARTIFACT_IMPL_H
 #include "artifact/artifact.h"
 
-/// A number that makes the shape class.
-static inline bool artifact_is_key(const ArtifactParam *p)
-{
-    return p->is_key && p->type->kind == TYPE_SCALAR &&
-           (type_is_int(p->type) || type_is_bool(p->type));
-}
-
 void tuned_header_types(const Artifact *art, const ArtifactKernel *k, Buf *out);
 /// `mark`: the export macro with a space, or nothing.
 void tuned_header_functions(const ArtifactKernel *k, const char *mark, Buf *out);

@@ -34,6 +34,21 @@ static void tuned_resources(const Artifact *art, const ArtifactKernel *k, const 
         buf_puts(out, "    ///   fits none of the architectures\n");
 }
 
+/// The shapes that a configuration was fastest for.
+static void tuned_shapes(const ArtifactKernel *k, uint32_t config, Buf *out)
+{
+    for (uint32_t i = 0; i < k->tuned_count; i++) {
+        const ArtifactTuned *t = &k->tuned[i];
+        if (t->config != config)
+            continue;
+        buf_puts(out, "    ///   fastest for");
+        for (uint32_t p = 0, key = 0; p < k->param_count; p++)
+            if (artifact_is_key(&k->params[p]))
+                buf_printf(out, " %s=%" PRId64, k->params[p].name, t->values[key++]);
+        buf_printf(out, " on %s\n", t->gpu);
+    }
+}
+
 static void tuned_enum(const Artifact *art, const ArtifactKernel *k, Buf *out)
 {
     buf_printf(out, "/// Configurations of `%s`, in the order of its @autotune.  (%s)\n", k->name,
@@ -48,6 +63,7 @@ static void tuned_enum(const Artifact *art, const ArtifactKernel *k, Buf *out)
         const ArtifactConfig *c = &k->configs[i];
         buf_printf(out, "    /// %s%s\n", c->text, i ? "" : "  (the default)");
         tuned_resources(art, k, c, out);
+        tuned_shapes(k, i, out);
         buf_puts(out, "    ");
         tuned_prefix(k, out);
         buf_printf(out, "%s = %u,\n", c->name, i);
@@ -148,6 +164,32 @@ static uint32_t tuned_keys(const ArtifactKernel *k, uint32_t index, Buf *out)
     return count;
 }
 
+/// What the build knows of shapes: the launcher takes the nearest.
+static void tuned_dispatch(const ArtifactKernel *k, uint32_t index, uint32_t keys, Buf *out)
+{
+    if (!k->tuned_count)
+        return;
+    for (uint32_t i = 0; i < k->tuned_count && keys; i++) {
+        buf_printf(out, "static const int64_t newt_class_%u_%u[] = { ", index, i);
+        for (uint32_t key = 0; key < keys; key++)
+            buf_printf(out, "%sINT64_C(%" PRId64 ")", key ? ", " : "", k->tuned[i].values[key]);
+        buf_puts(out, " };\n");
+    }
+    buf_printf(out, "static const NewtTuned newt_tuned_%u[%u] = {\n", index, k->tuned_count);
+    for (uint32_t i = 0; i < k->tuned_count; i++) {
+        const ArtifactTuned *t = &k->tuned[i];
+        buf_puts(out, "    { ");
+        buf_c_string(out, t->gpu, strlen(t->gpu));
+        buf_printf(out, ", \"%s\", ", t->arch);
+        if (keys)
+            buf_printf(out, "newt_class_%u_%u", index, i);
+        else
+            buf_puts(out, "NULL");
+        buf_printf(out, ", %u },\n", t->config);
+    }
+    buf_puts(out, "};\n");
+}
+
 void tuned_module_tables(const ArtifactKernel *k, uint32_t index, Buf *out)
 {
     if (!k->config_count)
@@ -161,12 +203,17 @@ void tuned_module_tables(const ArtifactKernel *k, uint32_t index, Buf *out)
     }
     buf_puts(out, "};\n");
     const uint32_t keys = tuned_keys(k, index, out);
+    tuned_dispatch(k, index, keys, out);
     buf_printf(out, "static const NewtTuning newt_tuning_%u = { newt_configs_%u, ", index, index);
     if (keys)
         buf_printf(out, "newt_keys_%u", index);
     else
         buf_puts(out, "NULL");
-    buf_printf(out, ", %u, %u, 0 };\n\n", k->config_count, keys);
+    buf_printf(out, ", %u, %u, 0, ", k->config_count, keys);
+    if (k->tuned_count)
+        buf_printf(out, "newt_tuned_%u, %u };\n\n", index, k->tuned_count);
+    else
+        buf_puts(out, "NULL, 0 };\n\n");
 }
 
 /// From the tensors in MatmulArgs to the argument record: a function of its own.
@@ -262,4 +309,16 @@ void tuned_manifest(const ArtifactKernel *k, Buf *out)
                    c->variant_count);
     }
     buf_puts(out, "\n      ]");
+    for (uint32_t i = 0; i < k->tuned_count; i++) {
+        const ArtifactTuned *t = &k->tuned[i];
+        buf_puts(out, i ? ",\n        { \"gpu\": " : ",\n      \"tuned\": [\n        { \"gpu\": ");
+        buf_json_string(out, t->gpu, strlen(t->gpu));
+        buf_printf(out, ", \"arch\": \"%s\", \"config\": %u, \"class\": [", t->arch, t->config);
+        for (uint32_t p = 0, key = 0; p < k->param_count; p++)
+            if (artifact_is_key(&k->params[p])) {
+                buf_printf(out, "%s%" PRId64, key ? ", " : "", t->values[key]);
+                key++;
+            }
+        buf_puts(out, i + 1 < k->tuned_count ? "] }" : "] }\n      ]");
+    }
 }

@@ -1,5 +1,5 @@
 # newt_add_library(<target> [STATIC|OBJECT|SHARED] SOURCES <file.newt>...
-#   [ARCHS sm_80 sm_90a ...] [DEFINES NAME=VALUE ...] [INCLUDE_DIRECTORIES dir ...] [OPTIONS ...]
+#   [ARCHS sm_80 sm_90a ...] [CONFIGS <tune.json>] [DEFINES NAME=VALUE ...] [INCLUDE_DIRECTORIES dir ...] [OPTIONS ...]
 #   [HEADER_DIR <sub/dir>] [WARNINGS_AS_ERRORS])
 #
 # A library of the kernels in the .newt files; a target that links it includes <HEADER_DIR/stem.h>. The
@@ -23,7 +23,7 @@ function(newt_default_archs out)
 endfunction()
 
 function(newt_add_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;OBJECT;SHARED;WARNINGS_AS_ERRORS" "HEADER_DIR"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;OBJECT;SHARED;WARNINGS_AS_ERRORS" "HEADER_DIR;CONFIGS"
                         "SOURCES;ARCHS;DEFINES;INCLUDE_DIRECTORIES;OPTIONS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "newt_add_library(${target}): unknown argument '${arg_UNPARSED_ARGUMENTS}'")
@@ -50,6 +50,12 @@ function(newt_add_library target)
   if(arg_WARNINGS_AS_ERRORS)
     list(APPEND flags -Werror)
   endif()
+  set(extra)
+  if(arg_CONFIGS)
+    get_filename_component(db "${arg_CONFIGS}" ABSOLUTE)
+    list(APPEND flags "--tune-db=${db}")
+    list(APPEND extra "${db}")
+  endif()
   set(generated)
   foreach(source IN LISTS arg_SOURCES)
     get_filename_component(path "${source}" ABSOLUTE)
@@ -59,7 +65,7 @@ function(newt_add_library target)
       OUTPUT "${base}.c" "${base}.h" "${base}.json"
       COMMAND Newt::newtc ${archs} ${defines} ${includes} ${flags} "$<$<CONFIG:Debug>:-g>" -MD -MF "${base}.d" -o
               "${base}.c" "${path}"
-      DEPENDS "${path}" Newt::newtc
+      DEPENDS "${path}" ${extra} Newt::newtc
       DEPFILE "${base}.d"
       COMMENT "Compiling ${source} to ${stem}.c and ${stem}.h"
       COMMAND_EXPAND_LISTS VERBATIM)

@@ -3,6 +3,7 @@
 #include "driver/crash.h"
 #include "driver/job_impl.h"
 #include "driver/place.h"
+#include "driver/tune_db.h"
 #include "front/parse.h"
 #include "support/sha256.h"
 #include "tile/tile.h"
@@ -120,6 +121,9 @@ bool job_lower(Job *job)
 {
     double start = job_now();
     const Options *o = job->opt;
+    uint32_t winners = 0;
+    if (!tune_db_read(job))
+        return false;
     const VariantOptions opt = { .kernels = o->kernels.at,
                                  .kernel_count = o->kernels.len,
                                  .signature = o->signature,
@@ -131,7 +135,9 @@ bool job_lower(Job *job)
                                  .num_warps = (unsigned)o->num_warps,
                                  .num_stages = (unsigned)o->num_stages,
                                  .configs = o->configs.at,
-                                 .config_count = o->configs.len };
+                                 .config_count = o->configs.len,
+                                 .winners = tune_db_winners(job, &winners),
+                                 .winner_count = job->tuned.len };
     if (!lower_enumerate(&job->program, job->module, &opt, &job->units))
         return false;
     bool ok = true;
@@ -358,6 +364,7 @@ static void job_artifact(Job *job, Artifact *art)
             .configs = job_configs(job, k),
             .config_count = k->unit->config_count
         };
+        kernels[i].tuned = tune_db_table(job, k, &kernels[i].tuned_count);
     }
     *art = (Artifact){ .stem = job->stem,
                        .source_name = job_base_name(job->path),

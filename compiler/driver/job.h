@@ -16,10 +16,10 @@
 typedef struct JobText {
     uint32_t config;
     uint32_t first_variant, variant_count;
-    bool *on;                  ///< by architecture of the job: the text is compiled for it
-    ArtifactEntry *entries;    ///< by variant from the first, as far as passes decide them
-    uint32_t form;             ///< while it is made: the form that is lowered
-    Buf *accesses;             ///< the same: for --emit=report
+    bool *on;                ///< by architecture of the job: the text is compiled for it
+    ArtifactEntry *entries;  ///< by variant from the first, as far as passes decide them
+    uint32_t form;           ///< while it is made: the form that is lowered
+    Buf *accesses;           ///< the same: for --emit=report
     Buf cuda;
     Buf maps;  ///< C of the functions for its tensor maps, on the way to the host text
     uint32_t first_request;  ///< its requests, one an architecture that is on, among the job's
@@ -46,6 +46,17 @@ typedef struct JobOrigin {
     uint32_t kernel, text, arch;
 } JobOrigin;
 
+/// An entry of the tuning store of --tune-db: for arguments of this class the configuration `text`
+/// was fastest.
+enum { TUNE_RECORD_KEYS = 16 };
+typedef struct TuneRecord {
+    const char *kernel;  ///< exported name without --prefix
+    const char *gpu, *arch, *text;
+    uint32_t key_count;
+    const char *names[TUNE_RECORD_KEYS];
+    int64_t values[TUNE_RECORD_KEYS];
+} TuneRecord;
+
 typedef enum {
     JOB_TIME_FRONT,
     JOB_TIME_LOWER,
@@ -68,11 +79,12 @@ typedef struct Job {
     Module *module;
     KernelUnits units;
     JobKernel *kernels;
-    Buf host;  ///< C of grids and host kernels
+    Buf host;                ///< C of grids and host kernels
     uint32_t map_functions;  ///< of tensor maps, in it
     CudaRequest *requests;
     CudaImage *images;
     JobOrigin *origins;  ///< of each request
+    VEC(TuneRecord) tuned;
     uint32_t request_count;
     unsigned emit;          ///< what to write, defaults applied
     uint32_t cached_count;  ///< images that came from the cache

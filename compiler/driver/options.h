@@ -43,6 +43,7 @@ typedef struct Options {
     StrList archs;  ///< as written, commas split
     StrList defines, kernels;
     StrList configs;  ///< commas split
+    const char *tune_db;
     const char *signature, *grid, *specialize;
     bool index64;
     int num_warps, num_stages;  ///< 0: the kernel's own

@@ -148,9 +148,8 @@ bool outputs_write_newt(Job *job)
     tile_source(job->module, job->opt->defines.at, job->opt->defines.len, &text);
     // By itself it goes where a preprocessor's text would go; the input's own name is never taken.
     bool alone = job->emit == EMIT_NEWT;
-    const char *path = alone && !job->opt->output
-                           ? "-"
-                           : outputs_path(&o, ".kernels.newt", o.single && alone);
+    const char *path =
+        alone && !job->opt->output ? "-" : outputs_path(&o, ".kernels.newt", o.single && alone);
     outputs_add_buf(&o, path, &text, false);
     buf_free(&text);
     return outputs_commit(&o);
@@ -403,6 +402,8 @@ static void outputs_depfile(Outputs *o, Buf *text)
     for (uint32_t i = 0; i < job->sources.files.len; i++)
         if (job->sources.files.at[i]->path[0] != '<')  // not the built-in library
             VEC_PUSH(&job->arena, &inputs, job->sources.files.at[i]->path);
+    if (opt->tune_db)
+        VEC_PUSH(&job->arena, &inputs, opt->tune_db);
     const StrList *targets = opt->dep_targets.len ? &opt->dep_targets : &o->paths;
     depfile_write(targets, opt->dep_targets.len > 0, &inputs, opt->dep_phony, text);
     const char *path = opt->dep_file          ? opt->dep_file

@@ -102,22 +102,52 @@ static bool is_for(const Function *f, const ConstConfig *config)
     return true;
 }
 
-bool lower_configs(Enumerate *e, const Function *f, ConfigVec *out)
+/// A C name that is a keyword or a library function has an underscore behind it.
+static bool is_called(const char *c_name, const char *name)
 {
-    bool given = false;
+    const size_t len = strlen(name);
+    return strncmp(c_name, name, len) == 0 && strspn(c_name + len, "_") == strlen(c_name + len);
+}
+
+static bool read_winners(Enumerate *e, const char *name, ConfigVec *out)
+{
+    for (uint32_t i = 0; i < e->opt->winner_count; i++) {
+        if (!is_called(e->opt->winners[i].kernel, name))
+            continue;
+        const ConstConfig *config = read_text(e, e->opt->winners[i].text);
+        if (!config)
+            return false;
+        VEC_PUSH(e->p->arena, out, config);
+    }
+    return true;
+}
+
+bool lower_configs(Enumerate *e, const Function *f, const char *name, ConfigVec *out)
+{
+    ConfigVec given = { 0 }, winners = { 0 };
     for (uint32_t i = 0; i < e->opt->config_count; i++) {
         if (!strchr(e->opt->configs[i], '='))
             continue;
         const ConstConfig *config = read_text(e, e->opt->configs[i]);
         if (!config)
             return false;
-        given = true;
         if (is_for(f, config))
-            VEC_PUSH(e->p->arena, out, config);
+            VEC_PUSH(e->p->arena, &given, config);
     }
-    if (given && out->len)
+    if (given.len) {
+        *out = given;
         return true;
-    return !f->autotune || read_decorator(e, f, out);
+    }
+    if (!read_winners(e, name, &winners) || (f->autotune && !read_decorator(e, f, out)))
+        return false;
+    if (!winners.len)
+        return true;
+    if (!out->len)  // a tile kernel's default: every tunable as it starts
+        VEC_PUSH(e->p->arena, out, read_text(e, ""));
+    out->len = 1;
+    for (uint32_t i = 0; i < winners.len; i++)
+        VEC_PUSH(e->p->arena, out, winners.at[i]);
+    return true;
 }
 
 /* ---- one configuration ---- */

@@ -326,7 +326,7 @@ static bool add_unit(Enumerate *e, Function *f, const AstCall *instance)
         !lower_apply_signature(e->p, f, e->opt->signature, s.params))
         return false;
     UnitBuild b = { .unit = { .function = f, .c_name = s.name } };
-    if (!check_name(e, f, s.name) || !lower_configs(e, f, &configs) ||
+    if (!check_name(e, f, s.name) || !lower_configs(e, f, s.name, &configs) ||
         !lower_tuned_params(e, f, &b.unit))
         return false;
     for (uint32_t i = 0; i < configs.len; i++)

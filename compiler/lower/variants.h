@@ -9,6 +9,12 @@
 #define NEWT_LOWER_VARIANTS_H
 #include "lower/lower.h"
 
+/// What was fastest for some shape: only such configurations and the default become code.
+typedef struct TunedConfig {
+    const char *kernel;  ///< exported name, without --prefix
+    const char *text;    ///< "BLOCK=64 num_warps=8 num_stages=3"
+} TunedConfig;
+
 typedef struct VariantOptions {
     const char *const *kernels;  ///< only these functions (at least one names a plain jit
                                  ///< function); none: all kernels
@@ -23,6 +29,8 @@ typedef struct VariantOptions {
     unsigned num_warps, num_stages;  ///< 0: the kernel's own
     const char *const *configs;      ///< "all", "default", names, or "BLOCK=64 num_warps=8"
     uint32_t config_count;           ///< 0: all
+    const TunedConfig *winners;      ///< of a tuning store
+    uint32_t winner_count;
 } VariantOptions;
 
 /// A configuration of @autotune.

@@ -66,13 +66,14 @@ uint32_t lower_size_classes(const Function *f, const Settings *s);
 void lower_apply_class(const Function *f, uint32_t index, Settings *s);
 
 /* ---- configs.c ---- */
-/// The configurations to compile: the command line's, or those of @autotune that it leaves.
-bool lower_configs(Enumerate *e, const Function *f, ConfigVec *out);
+/// The configurations of the unit `name`: the command line's; of a tuning store the winners behind
+/// the default; or those of @autotune.
+bool lower_configs(Enumerate *e, const Function *f, const char *name, ConfigVec *out);
 bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *config, Settings *s);
 /// Names `s`, which `config` was applied to. False: it equals an earlier one and is dropped.
 bool lower_add_config(Enumerate *e, UnitBuild *b, const ConstConfig *config, const Settings *s);
-/// What @autotune says about parameters: key, reset_to_zero, restore_value; and what makes the shape
-/// class without it.
+/// What @autotune says about parameters: key, reset_to_zero, restore_value; and what makes the
+/// shape class without it.
 bool lower_tuned_params(Enumerate *e, const Function *f, KernelUnit *unit);
 
 /* ---- heuristics.c ---- */

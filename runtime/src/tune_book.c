@@ -47,8 +47,17 @@ static bool record_value(const TuneRecord *record, const char *name, int64_t *ou
     return false;
 }
 
-/// How far a record's class is from the call's: two to the sum of |log2(a / b)|, so that no
-/// logarithm is needed; 1 is the same class, negative when they have other keys.
+/// How far two values of a key are from each other: two to the |log2(a / b)|, so that no logarithm
+/// is needed.
+static double key_distance(int64_t one, int64_t other)
+{
+    const double a = one > 1 ? (double)one : 1, b = other > 1 ? (double)other : 1;
+    if (one == other)
+        return 1;
+    return (a > b ? a / b : b / a) * (1 + 1e-9);  // also where both count as 1: exact goes first
+}
+
+/// How far a record's class is from the call's; negative when they have other keys.
 static double record_distance(const TuneRecord *record, const NewtKernel *kernel,
                               const int64_t class[TUNE_KEY_MAX])
 {
@@ -58,11 +67,22 @@ static double record_distance(const TuneRecord *record, const NewtKernel *kernel
         int64_t value;
         if (!record_value(record, kernel->params[tuning->keys[i]].name, &value))
             return -1;
-        const double a = value > 1 ? (double)value : 1, b = class[i] > 1 ? (double)class[i] : 1;
-        if (value != class[i])  // also where both count as 1: exact goes first
-            product *= (a > b ? a / b : b / a) * (1 + 1e-9);
+        product *= key_distance(value, class[i]);
     }
     return product;
+}
+
+/// The best so far of those that are compared.
+typedef struct Nearest {
+    int config;  // -1: none
+    bool is_same_gpu;
+    double distance;
+} Nearest;
+
+static bool is_nearer(const Nearest *found, bool is_same_gpu, double distance)
+{
+    return found->config < 0 || (is_same_gpu && !found->is_same_gpu) ||
+           (is_same_gpu == found->is_same_gpu && distance < found->distance);
 }
 
 /// The configuration that the record calls best; -1 when the kernel has none of that name.
@@ -79,33 +99,58 @@ static int record_config(TuneRecord *record, const NewtTuning *tuning)
     return -1;
 }
 
-int newti_book_find(const NewtDevice *device, const NewtKernel *kernel, const void *args)
+/// What was tuned in this process, or read from a store.
+static Nearest find_record(const NewtDevice *device, const NewtKernel *kernel,
+                           const int64_t class[TUNE_KEY_MAX])
 {
+    Nearest found = { .config = -1 };
     TuneRecord *record =
         atomic_load_explicit(&device->tuned[bucket_of(kernel->name)], memory_order_acquire);
-    int64_t class[TUNE_KEY_MAX];
-    int found = -1;
-    bool found_same = false;
-    double found_distance = 0;
-    if (!record || !args)
-        return -1;
-    newti_tune_class(kernel, args, class);
     for (; record; record = record->next) {
         if (strcmp(record->kernel, kernel->name) != 0 ||
             strcmp(record->source, kernel->module->source_sha256) != 0)
             continue;
         const double distance = record_distance(record, kernel, class);
         const bool same = strcmp(record->gpu, device->tune_name) == 0;
-        const bool is_better =
-            found < 0 || (same && !found_same) || (same == found_same && distance < found_distance);
-        const int config = distance >= 0 && is_better ? record_config(record, kernel->tuning) : -1;
-        if (config < 0)
-            continue;
-        found = config;
-        found_same = same;
-        found_distance = distance;
+        const int config = distance >= 0 && is_nearer(&found, same, distance)
+                               ? record_config(record, kernel->tuning)
+                               : -1;
+        if (config >= 0)
+            found = (Nearest){ config, same, distance };
     }
     return found;
+}
+
+/// What the build knew.
+static Nearest find_built(const NewtDevice *device, const NewtKernel *kernel,
+                          const int64_t class[TUNE_KEY_MAX])
+{
+    const NewtTuning *tuning = kernel->tuning;
+    Nearest found = { .config = -1 };
+    for (uint32_t i = 0; i < tuning->tuned_count; i++) {
+        const NewtTuned *t = &tuning->tuned[i];
+        const bool same = strcmp(t->gpu, device->tune_name) == 0;
+        double distance = 1;
+        if (strcmp(t->arch, device->arch_name) != 0)
+            continue;
+        for (uint32_t k = 0; k < tuning->key_count && k < TUNE_KEY_MAX; k++)
+            distance *= key_distance(t->values[k], class[k]);
+        if (is_nearer(&found, same, distance))
+            found = (Nearest){ (int)t->config, same, distance };
+    }
+    return found;
+}
+
+int newti_book_find(const NewtDevice *device, const NewtKernel *kernel, const void *args)
+{
+    int64_t class[TUNE_KEY_MAX];
+    const bool any =
+        atomic_load_explicit(&device->tuned[bucket_of(kernel->name)], memory_order_relaxed);
+    if (!args || (!any && kernel->tuning->tuned_count == 0))
+        return -1;
+    newti_tune_class(kernel, args, class);
+    const Nearest record = any ? find_record(device, kernel, class) : (Nearest){ .config = -1 };
+    return record.config >= 0 ? record.config : find_built(device, kernel, class).config;
 }
 
 /* ---- adding ---- */

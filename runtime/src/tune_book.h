@@ -11,7 +11,8 @@
 /// Records for the same GPU go before those for another one of the same architecture; among them
 /// the class that is exactly the call's, else the nearest: the smallest sum over the keys of
 /// |log2(a / b)|, values below 1 counted as 1; of equally near ones the latest. A record whose
-/// configuration was not compiled is passed over.
+/// configuration was not compiled is passed over. Where there is none, the table that the build made
+/// of a store is looked at in the same way.
 int newti_book_find(const NewtDevice *device, const NewtKernel *kernel, const void *args);
 
 /// Notes what `subject` was tuned to, from now on. NEWT_NO_MEMORY.

@@ -47,6 +47,19 @@ tune "resumed" 0 'out 4 right, 1 wrong' --kernel scale --resume -o both.json tun
 grep '_KIND0_W4_S3": [0-9]' before.json >"$work/before_us"
 grep '_KIND0_W4_S3": [0-9]' both.json | cmp -s - "$work/before_us" || fail "resumed" "something was measured again"
 
+# A build with the store compiles the winners and the default; one for another text warns and does without.
+"$newtc" --arch=host --tune-db=both.json -MD tuned.newt >"$work/out" 2>"$work/err"
+judge "built" 0 $? 'quiet'
+cp tuned.h "$work/out"
+judge "winners only" 0 0 'out SCALE_BLOCK64_KIND0_W4_S3 = 0, ; out fastest for n=5000 on ; out SCALE_CONFIG_COUNT = [12]$'
+! grep -q KIND1 tuned.h || fail "winners only" "a wrong configuration was compiled"
+grep -q both.json tuned.d || fail "built" "the dependency rule lacks the store"
+echo >>tuned.newt
+"$newtc" --arch=host --tune-db=both.json tuned.newt >"$work/out" 2>"$work/err"
+judge "of another text" 1 $? "err warning: 'both.json' was made for another version of 'tuned.newt', so it is not used .stale-tuning. ; files a.json a.json.lock b.json b.json.lock before.json both.json both.json.lock tuned.c tuned.d tuned.h tuned.json"
+"$newtc" --arch=host --tune-db=tuned.newt tuned.newt >"$work/out" 2>"$work/err"
+judge "no store" 2 $? "err 'tuned.newt' is no tuning store of schema 1 ; files a.json a.json.lock b.json b.json.lock before.json both.json both.json.lock tuned.c tuned.d tuned.h tuned.json"
+
 # A search that is killed has lost nothing that it knew; the next one goes on.
 fresh
 "$newtc" tune --device host --kernel double --shape N=3000 tuned.newt >/dev/null 2>&1 &

@@ -388,6 +388,31 @@ static void test_launch_takes_it(void **state)
     assert_int_equal(fake.images, 0);
 }
 
+/// The table of the build, until a store says something.
+static void test_built_table(void **state)
+{
+    static const struct {
+        int32_t n;
+        int config;
+    } rows[] = { { 100, 1 }, { 5, 1 }, { 900, 1 }, { 1000, 0 }, { 9000, 0 }, { 100000, 0 } };
+    (void)state;
+    NewtDevice *device;
+    int config = -1;
+    assert_int_equal(newt_device_open("cuda:0", &device), NEWT_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const TunedArgs args = { .n = rows[i].n };
+        assert_int_equal(newt_choose_(tuned_built, device, &args, &config), NEWT_OK);
+        assert_int_equal(config, rows[i].config);
+    }
+    file_write("{ \"schema\": 1, \"kernel\": \"built\", \"source\": \"sha256:5eed\", \"entries\": "
+               "[ " ENTRY("Other", "sm_80", "7", "SLOW") " ] }");
+    assert_int_equal(newt_tune_load(device, store), NEWT_OK);
+    const TunedArgs args = { .n = 100 };
+    assert_int_equal(newt_choose_(tuned_built, device, &args, &config), NEWT_OK);
+    assert_int_equal(config, 0);
+    newt_device_close(device);
+}
+
 #define ROWS(tests, cases, function)                                                \
     for (size_t i = 0; i < sizeof(cases) / sizeof *(cases); i++)                    \
         (tests)[i] = (struct CMUnitTest)                                            \
@@ -414,6 +439,7 @@ int main(void)
         cmocka_unit_test_setup(test_another_driver_forgets_times, reset),
         cmocka_unit_test_setup(test_many_writers, reset),
         cmocka_unit_test_setup(test_launch_takes_it, reset),
+        cmocka_unit_test_setup(test_built_table, reset),
     };
     const int failed = cmocka_run_group_tests_name("json", json, NULL, NULL) +
                        cmocka_run_group_tests_name("find", find, NULL, NULL) +

@@ -165,15 +165,24 @@ static const NewtConfig hopeless_configs[] = { CONFIG("CRASH", 0), CONFIG("CRASH
 static const NewtConfig place_configs[] = { CONFIG("FAST", 0), CONFIG("SLOW", 1) };
 static const uint32_t keys[] = { 3 };
 
-#define TUNING(configs, count)     \
-    {                              \
-        configs, keys, count, 1, 0 \
+#define TUNING(configs, count)              \
+    {                                       \
+        configs, keys, count, 1, 0, NULL, 0 \
     }
 static const NewtTuning tunings[] = {
     TUNING(all_configs, TUNED_COUNT), TUNING(all_configs, 2),      TUNING(outvoted_configs, 3),
     TUNING(split_configs, 2),         TUNING(hopeless_configs, 2), TUNING(place_configs, 2),
     TUNING(all_configs, 3),
 };
+
+// What a build with a store knows: FAST for 100 and SLOW for 9000 on the fake GPU, FAST for 9000 on
+// another one.
+static const int64_t hundred[] = { 100 }, large[] = { 9000 };
+static const NewtTuned built[] = { { "Fake 0", "sm_80", hundred, 1 },
+                                   { "Fake 0", "sm_80", large, 0 },
+                                   { "Other", "sm_80", large, 1 },
+                                   { "Fake 0", "sm_90a", large, 1 } };
+static const NewtTuning built_tuning = { all_configs, keys, 2, 1, 0, built, COUNT(built) };
 
 static const NewtModuleDesc module;
 #define KERNEL(text, i, parameters, choices)                                                    \
@@ -190,6 +199,14 @@ static const NewtKernel kernels[] = {
     KERNEL("hopeless", 4, params, hopeless_variants),
     KERNEL("in_place", 5, place_params, place_variants),
     KERNEL("long", 6, params, long_variants),
+    { .module = &module,
+      .name = "built",
+      .location = "tuned.newt:1",
+      .params = params,
+      .variants = right_variants,
+      .param_count = COUNT(params),
+      .variant_count = COUNT(right_variants),
+      .tuning = &built_tuning },
 };
 
 static const NewtModuleDesc module = {
@@ -210,3 +227,4 @@ const NewtKernel *const tuned_split = &kernels[3];
 const NewtKernel *const tuned_hopeless = &kernels[4];
 const NewtKernel *const tuned_in_place = &kernels[5];
 const NewtKernel *const tuned_long = &kernels[6];
+const NewtKernel *const tuned_built = &kernels[7];

@@ -31,6 +31,9 @@ extern const NewtKernel *const tuned_in_place;
 /// One host function: programs take 3 ms each.
 extern const NewtKernel *const tuned_long;
 
+/// As tuned_right, with the table of a build that had a store: FAST for 100, SLOW for 9000.
+extern const NewtKernel *const tuned_built;
+
 /// What the device functions do to memory and how long they take: for FakeDriver.run.
 void tuned_run(const char *symbol, void **parameters, const unsigned grid[3], float *milliseconds);
 #endif

@@ -123,8 +123,8 @@ typedef struct NewtTensorShape {
 } NewtTensorShape;
 
 /// Fills one shape for each recipe of the entry, in checked 64-bit arithmetic; `grid` is the number
-/// of programs along each axis. Anything but NEWT_OK says that there is none: the entry does not fit
-/// these arguments.
+/// of programs along each axis. Anything but NEWT_OK says that there is none: the entry does not
+/// fit these arguments.
 typedef NewtStatus (*NewtTensorExpr)(const void *args, const uint32_t grid[3],
                                      NewtTensorShape *shapes);
 
@@ -187,6 +187,13 @@ typedef struct NewtConfig {
     uint32_t variant_count;
 } NewtConfig;
 
+/// What the build knew of a shape class: `config` was fastest there.
+typedef struct NewtTuned {
+    const char *gpu, *arch;
+    const int64_t *values;  ///< of the keys, in their order
+    uint32_t config;
+} NewtTuned;
+
 /// The configurations of a kernel, which share its variants out among them in order.
 typedef struct NewtTuning {
     const NewtConfig *configs;
@@ -194,6 +201,8 @@ typedef struct NewtTuning {
     uint32_t config_count;
     uint32_t key_count;
     uint32_t default_config;
+    const NewtTuned *tuned;
+    uint32_t tuned_count;
 } NewtTuning;
 
 typedef struct NewtModuleDesc NewtModuleDesc;
