@@ -42,7 +42,7 @@ static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, cons
         return;
     bool *reached = ARENA_NEW_N(e->p->arena, bool, fn->body->argc + 1);
     const int64_t n = wide_elements(s->params, f->param_count);
-    lower_reach_addresses(fn, e->p->arena, reached);
+    lower_reach_addresses(fn, e->p->arena, (unsigned)n, reached);
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const uint32_t at = fn->params[i].source_index;
         ParamBinding *b = &facts->params[at];

@@ -1,31 +1,95 @@
 /// reach.c - which parameters decide where and whether a kernel touches memory.
 ///
-/// Knowing that such an integer (a row stride, a width that bounds a mask) is a multiple of a few
-/// elements is what makes wide accesses provable, so the specialised variant assumes it. Other
-/// integers are left alone: a fact about them would only make the variant fit fewer calls.
+/// Knowing that such an integer (a row stride, the width that bounds a mask) is a multiple of a few
+/// elements is what makes wide accesses provable, so the specialised variant assumes it. Integers
+/// that change nothing about that are left alone, since a fact about them would only make the
+/// variant fit fewer calls: what a constant factor covers, what is divided by, and bounds along
+/// other axes than the one whose neighbours are neighbours in memory.
 #include "lower/variants.h"
+
+#include <string.h>
+
+enum { MOST_KNOWN = 64, ALL_AXES = (1 << TYPE_MAX_RANK) - 1 };
+
+/// Sets of a block's axes along which a value differs.
+typedef struct Along {
+    unsigned varies;
+    unsigned unit;  ///< by 1 from one element to the next, as far as is known
+} Along;
 
 typedef struct Reach {
     const IrFunc *fn;
-    bool *seen;          // by value id
-    bool pointers_only;  // addresses are followed, offsets are not
-    bool *params;        // by argument of the body
+    uint8_t *seen;        // by value id: 0, or 1 + the smallest `known` that it was met with
+    bool pointers_only;   // addresses are followed, offsets are not
+    unsigned need;        // what a multiple has to be a multiple of
+    uint32_t largest;     // elements of the largest access
+    unsigned steps;       // left for along(), which follows shared operands more than once
+    const bool *assumed;  // by argument of the body: multiples of `need`; NULL: none
+    bool *params;         // the same: those that were met
 } Reach;
 
-static void reach_value(Reach *r, const IrValue *v);
+static void reach_value(Reach *r, const IrValue *v, unsigned known);
 
-static void reach_yields(Reach *r, const IrOp *op, uint32_t result)
+// ---- numbers that divide ----------------------------------------------------------------------
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static unsigned product(unsigned a, unsigned b)
+{
+    return least(a * b, MOST_KNOWN);
+}
+
+/// The largest power of two up to MOST_KNOWN that divides a constant.
+static unsigned divisor_of_const(const IrValue *v)
+{
+    const uint64_t bits = (uint64_t)v->def->attr.konst.i, lowest = bits & (~bits + 1);
+    return bits && lowest < MOST_KNOWN ? (unsigned)lowest : MOST_KNOWN;
+}
+
+/// A power of two that divides a value.
+static unsigned divisor_of(const Reach *r, const IrValue *v, unsigned depth)
+{
+    const IrOp *op = v->def;
+    if (!op)
+        return r->assumed && !v->block->parent && r->assumed[v->index] ? r->need : 1;
+    if (depth == 0)
+        return 1;
+    switch ((int)op->code) {
+    case IR_CONST: return op->attr.konst.is_float ? 1 : divisor_of_const(v);
+    case IR_MUL:
+        return product(divisor_of(r, op->args[0], depth - 1),
+                       divisor_of(r, op->args[1], depth - 1));
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MIN:
+    case IR_MAX:
+    case IR_REM:
+        return least(divisor_of(r, op->args[0], depth - 1), divisor_of(r, op->args[1], depth - 1));
+    case IR_CAST:
+    case IR_SPLAT:
+    case IR_BROADCAST:
+    case IR_EXPAND_DIMS: return divisor_of(r, op->args[0], depth - 1);
+    default: return 1;
+    }
+}
+
+// ---- what values come from ----------------------------------------------------------------------
+
+static void reach_yields(Reach *r, const IrOp *op, uint32_t result, unsigned known)
 {
     for (uint32_t i = 0; i < op->regionc; i++) {
         const IrOp *last = op->regions[i]->last;
         uint32_t at = result;
         if (last && last->code == IR_YIELD && (op->code != IR_WHILE || i == 1) && at < last->argc)
-            reach_value(r, last->args[at]);
+            reach_value(r, last->args[at], known);
     }
 }
 
 /// A loop's variable comes from its bounds, a carried value from its start and from the body's end.
-static void reach_block_arg(Reach *r, const IrValue *v)
+static void reach_block_arg(Reach *r, const IrValue *v, unsigned known)
 {
     const IrOp *op = v->block->parent;
     if (!op) {
@@ -33,65 +97,199 @@ static void reach_block_arg(Reach *r, const IrValue *v)
         return;
     }
     if (op->code == IR_FOR && v->index == 0) {
-        reach_value(r, op->args[0]);
-        reach_value(r, op->args[2]);
+        reach_value(r, op->args[0], known);
+        reach_value(r, op->args[2], known);
         return;
     }
     uint32_t carried = op->code == IR_FOR ? v->index - 1 : v->index;
-    reach_value(r, op->args[op->code == IR_FOR ? carried + 3 : carried]);
-    reach_yields(r, op, carried);
+    reach_value(r, op->args[op->code == IR_FOR ? carried + 3 : carried], known);
+    reach_yields(r, op, carried, known);
 }
 
-static void reach_value(Reach *r, const IrValue *v)
+static void reach_operands(Reach *r, const IrOp *op, unsigned known)
 {
-    if (!v || r->seen[v->id] || (r->pointers_only && !type_is_ptr(v->type)))
+    enum { DEPTH = 8 };
+    switch ((int)op->code) {
+    case IR_MUL:
+        for (uint32_t i = 0; i < 2; i++)
+            reach_value(r, op->args[i], product(known, divisor_of(r, op->args[1 - i], DEPTH)));
         return;
-    r->seen[v->id] = true;
-    if (!v->def) {
-        reach_block_arg(r, v);
+    case IR_IDIV:  // a part of what divides x divides x // 2; nothing is known of x // y
+        if (ir_is_const(op->args[1]))
+            reach_value(r, op->args[0], known);
         return;
+    case IR_CDIV: return;
+    case IR_SELECT:
+        reach_value(r, op->args[1], known);
+        reach_value(r, op->args[2], known);
+        return;
+    default: break;
     }
-    if (v->def->regionc) {
-        reach_yields(r, v->def, v->index);
-        return;
-    }
-    if (ir_op_info[v->def->code].effects != EFFECT_PURE)
-        return;  // from memory: no fact about an argument says anything about it
-    for (uint32_t i = 0; i < v->def->argc; i++)
-        reach_value(r, v->def->args[i]);
+    for (uint32_t i = 0; i < op->argc; i++)
+        reach_value(r, op->args[i], known);
 }
 
-/// The bounds in a mask: operands of its ordering comparisons.
-static void reach_mask(Reach *r, const IrValue *mask)
+/// Marks the parameters in `v`, which `known` already divides.
+static void reach_value(Reach *r, const IrValue *v, unsigned known)
+{
+    if (!v || known >= r->need || (r->pointers_only && !type_is_ptr(v->type)) ||
+        (r->seen[v->id] && r->seen[v->id] <= known + 1))
+        return;
+    r->seen[v->id] = (uint8_t)(known + 1);
+    if (!v->def)
+        reach_block_arg(r, v, known);
+    else if (v->def->regionc)
+        reach_yields(r, v->def, v->index, known);
+    else if (ir_op_info[v->def->code].effects == EFFECT_PURE)
+        reach_operands(r, v->def, known);
+    // else from memory: no fact about an argument says anything about it
+}
+
+// ---- masks --------------------------------------------------------------------------------------
+
+static unsigned with_new_axis(unsigned axes, unsigned at)
+{
+    const unsigned below = (1u << at) - 1;
+    return (axes & below) | (axes & ~below) << 1;
+}
+
+static unsigned without_axis(unsigned axes, unsigned at)
+{
+    const unsigned below = (1u << at) - 1;
+    return (axes & below) | (axes >> 1 & ~below);
+}
+
+static Along along(Reach *r, const IrValue *v);
+
+static Along along_op(Reach *r, const IrOp *op)
+{
+    const Along all = { ALL_AXES, ALL_AXES };
+    Along a = { 0, 0 }, b = { 0, 0 };
+    if (op->argc > 0 && op->args[0])
+        a = along(r, op->args[0]);
+    if (op->argc > 1 && op->args[1])
+        b = along(r, op->args[1]);
+    switch ((int)op->code) {
+    case IR_CONST:
+    case IR_SPLAT: return (Along){ 0, 0 };
+    case IR_ARANGE: return (Along){ 1, 1 };
+    case IR_CAST:
+    case IR_BROADCAST: return a;
+    case IR_EXPAND_DIMS:
+        return (Along){ with_new_axis(a.varies, (unsigned)op->attr.axis),
+                        with_new_axis(a.unit, (unsigned)op->attr.axis) };
+    case IR_ADD:
+    case IR_PTR_ADD: return (Along){ a.varies | b.varies, a.unit | b.unit };
+    case IR_SUB:
+    case IR_REM: return (Along){ a.varies | b.varies, a.unit };
+    case IR_MUL:
+    case IR_LT:
+    case IR_LE:
+    case IR_GT:
+    case IR_GE: return (Along){ a.varies | b.varies, 0 };
+    default: return all;
+    }
+}
+
+/// Along which axes a value differs. What a loop carries differs as what it begins with.
+static Along along(Reach *r, const IrValue *v)
+{
+    const Along all = { ALL_AXES, ALL_AXES };
+    if (!type_is_block(v->type))
+        return (Along){ 0, 0 };
+    if (r->steps == 0)
+        return all;
+    r->steps--;
+    if (v->def)
+        return v->def->regionc ? all : along_op(r, v->def);
+    const IrOp *loop = v->block->parent;
+    if (!loop || loop->code != IR_FOR)
+        return all;
+    return along(r, loop->args[v->index + 2]);  // the index has no start, three operands go before
+}
+
+/// The bounds in a mask: operands of the ordering comparisons that differ along one of `axes`.
+static void reach_mask(Reach *r, const IrValue *mask, unsigned axes)
 {
     if (!mask || !mask->def)
         return;
     const IrOp *op = mask->def;
     if (op->code == IR_LT || op->code == IR_LE || op->code == IR_GT || op->code == IR_GE) {
-        reach_value(r, op->args[0]);
-        reach_value(r, op->args[1]);
+        if (!(along(r, mask).varies & axes))
+            return;
+        reach_value(r, op->args[0], 1);
+        reach_value(r, op->args[1], 1);
         return;
     }
-    OpClass cls = ir_op_info[op->code].cls;
+    if (op->code == IR_EXPAND_DIMS)
+        axes = without_axis(axes, (unsigned)op->attr.axis);
+    else if (op->code == IR_TRANS || op->code == IR_RESHAPE)
+        axes = ALL_AXES;
+    const OpClass cls = ir_op_info[op->code].cls;
     if (op->code == IR_AND || op->code == IR_OR || cls == OPCLASS_SHAPE || op->code == IR_SPLAT)
         for (uint32_t i = 0; i < op->argc; i++)
-            reach_mask(r, op->args[i]);
+            reach_mask(r, op->args[i], axes);
+}
+
+// ---- accesses -----------------------------------------------------------------------------------
+
+static bool is_access(const IrOp *op)
+{
+    const OpClass cls = ir_op_info[op->code].cls;
+    return cls == OPCLASS_MEMORY || cls == OPCLASS_ATOMIC;
+}
+
+static bool find_largest(IrOp *op, void *cx)
+{
+    Reach *r = cx;
+    if (is_access(op) && op->argc > 0 && op->args[0]->type->numel > r->largest)
+        r->largest = op->args[0]->type->numel;
+    return true;
 }
 
 static bool reach_access(IrOp *op, void *cx)
 {
+    enum { STEPS = 1000, SMALL = 8 };
     Reach *r = cx;
-    if (op->code == IR_PTR_ADD)
-        reach_value(r, op->args[1]);
-    if (op->code == IR_LOAD || op->code == IR_STORE)
-        reach_mask(r, op->args[op->code == IR_LOAD ? 1 : 2]);
+    // How a row of numbers is moved beside a tile is not worth a fact.
+    if (!is_access(op) || op->argc == 0 || op->args[0]->type->numel * SMALL < r->largest)
+        return true;
+    reach_value(r, op->args[0], 1);
+    if (op->code != IR_LOAD && op->code != IR_STORE)
+        return true;
+    r->steps = STEPS;
+    const unsigned neighbours = along(r, op->args[0]).unit;
+    reach_mask(r, op->args[op->code == IR_LOAD ? 1 : 2], neighbours ? neighbours : ALL_AXES);
     return true;
 }
 
-void lower_reach_addresses(IrFunc *fn, Arena *a, bool *params)
+/// Marks in `params` what is needed when those in `assumed` are multiples already.
+static void reach_all(Reach *r, IrFunc *fn, const bool *assumed, bool *params)
 {
-    Reach r = { .fn = fn, .seen = ARENA_NEW_N(a, bool, fn->value_count + 1), .params = params };
-    ir_walk(fn, reach_access, &r);
+    memset(r->seen, 0, fn->value_count + 1);
+    r->assumed = assumed;
+    r->params = params;
+    ir_walk(fn, reach_access, r);
+}
+
+void lower_reach_addresses(IrFunc *fn, Arena *a, unsigned need, bool *params)
+{
+    const uint32_t count = fn->body->argc;
+    bool *again = ARENA_NEW_N(a, bool, count + 1);
+    Reach r = { .fn = fn,
+                .seen = ARENA_NEW_N(a, uint8_t, fn->value_count + 1),
+                .need = need < MOST_KNOWN ? need : MOST_KNOWN };
+    ir_walk(fn, find_largest, &r);
+    reach_all(&r, fn, again, params);
+    // Of the factors of a product one is enough: each is left out that the others make unneeded.
+    for (uint32_t i = 0; i < count; i++) {
+        if (!params[i] || type_is_ptr(fn->body->args[i]->type))
+            continue;
+        params[i] = false;
+        memset(again, 0, count * sizeof *again);
+        reach_all(&r, fn, params, again);
+        params[i] = again[i];
+    }
 }
 
 typedef struct Pointers {
@@ -106,9 +304,9 @@ static bool reach_pointer(IrOp *op, void *cx)
         return true;
     for (uint32_t i = 0; i < op->argc; i++) {
         if (op->code != IR_STORE)
-            reach_value(&p->reads, op->args[i]);
+            reach_value(&p->reads, op->args[i], 1);
         if (ir_op_info[op->code].effects == EFFECT_WRITE)
-            reach_value(&p->writes, op->args[i]);
+            reach_value(&p->writes, op->args[i], 1);
     }
     return true;
 }
@@ -116,11 +314,13 @@ static bool reach_pointer(IrOp *op, void *cx)
 void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes)
 {
     Pointers p = { .reads = { .fn = fn,
-                              .seen = ARENA_NEW_N(a, bool, fn->value_count + 1),
+                              .seen = ARENA_NEW_N(a, uint8_t, fn->value_count + 1),
+                              .need = MOST_KNOWN,
                               .params = reads,
                               .pointers_only = true },
                    .writes = { .fn = fn,
-                               .seen = ARENA_NEW_N(a, bool, fn->value_count + 1),
+                               .seen = ARENA_NEW_N(a, uint8_t, fn->value_count + 1),
+                               .need = MOST_KNOWN,
                                .params = writes,
                                .pointers_only = true } };
     ir_walk(fn, reach_pointer, &p);

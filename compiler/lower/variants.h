@@ -80,9 +80,10 @@ typedef KernelUnitVec KernelUnits;
 /// Fills `out`. False after reporting why a kernel cannot be compiled as asked.
 bool lower_enumerate(Program *p, Module *m, const VariantOptions *opt, KernelUnits *out);
 
-/// Marks the parameters (arguments of the body) that flow into addresses or into the bounds of
-/// masks.
-void lower_reach_addresses(IrFunc *fn, Arena *a, bool *params);
+/// Marks the parameters (arguments of the body) that decide whether `need` neighbours in memory can
+/// be touched at once: those in addresses that nothing else makes multiples, and in the bounds of
+/// masks along the axis of the neighbours.
+void lower_reach_addresses(IrFunc *fn, Arena *a, unsigned need, bool *params);
 
 /// Marks the pointer parameters that the kernel reads or writes through (arguments of the body).
 void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes);

@@ -1,0 +1,91 @@
+/// test_reach.c - which integers the specialised variant assumes to be multiples: those that wide
+/// accesses need, and no others.
+#include "lower_case.h"
+
+typedef struct ReachCase {
+    const char *name, *params, *body;
+    const char *want;  // the integers, with a space between them
+} ReachCase;
+
+#define TILE                                             \
+    "    m = nl.program_id(0) * 64 + nl.arange(0, 64)\n" \
+    "    n = nl.program_id(1) * 64 + nl.arange(0, 64)\n" \
+    "    inside = (m[:, None] < M) & (n[None, :] < N)\n"
+#define MATRIX "x: ptr[const[float16]], y: ptr[float16], M: int32, N: int32, ld: int32"
+
+static const ReachCase cases[] = {
+    { "a_length", "x: ptr[const[float32]], y: ptr[float32], N: int32",
+      "    i = nl.program_id(0) * 256 + nl.arange(0, 256)\n"
+      "    nl.store(y + i, nl.load(x + i, mask=i < N), mask=i < N)\n",
+      "N" },
+    { "rows_do_not_count_and_their_stride_does", MATRIX,
+      TILE
+      "    nl.store(y + m[:, None] * ld + n[None, :], nl.load(x + m[:, None] * ld + n[None, :], "
+      "mask=inside), mask=inside)\n",
+      "N ld" },
+    { "both_where_the_block_is_turned", MATRIX,
+      TILE
+      "    nl.store(y + n[None, :] * ld + m[:, None], nl.load(x + m[:, None] * ld + n[None, :], "
+      "mask=inside), mask=inside)\n",
+      "M N ld" },
+    { "all_where_no_axis_has_neighbours", MATRIX,
+      TILE "    nl.store(y + (m[:, None] * ld + n[None, :] * ld), 1.0, mask=inside)\n", "M N ld" },
+    { "pointers_moved_by_a_loop", MATRIX,
+      "    m = nl.arange(0, 64)\n    k = nl.arange(0, 32)\n"
+      "    at = x + m[:, None] * ld + k[None, :]\n"
+      "    for i in range(0, N, 32):\n"
+      "        v = nl.load(at, mask=(m[:, None] < M) & (k[None, :] < N - i))\n"
+      "        nl.store(y + m[:, None] * 32 + k[None, :], v)\n        at += 32\n",
+      "N ld" },
+    { "a_constant_factor_is_enough", MATRIX,
+      "    i = nl.arange(0, 64)\n"
+      "    nl.store(y + M * 64 + i, nl.load(x + nl.program_id(0) * ld * 128 + i))\n",
+      "" },
+    { "a_smaller_constant_is_not", MATRIX,
+      "    nl.store(y + M * 4 + nl.arange(0, 64), nl.load(x + nl.arange(0, 64)))\n", "M" },
+    { "one_factor_is_enough", MATRIX,
+      "    i = nl.arange(0, 64)\n"
+      "    nl.store(y + M * N + i, nl.load(x + N * 2 + i))\n",
+      "N" },
+    { "divisors_do_not_count", MATRIX,
+      "    i = nl.arange(0, 64)\n"
+      "    nl.store(y + nl.program_id(0) // M * ld + i, nl.load(x + nl.cdiv(N, 3) * 8 + i))\n",
+      "ld" },
+    { "numbers_beside_a_tile_do_not_count", MATRIX ", z: ptr[float32]",
+      TILE "    nl.store(y + m[:, None] * 64 + n[None, :], 1.0, mask=n[None, :] < N)\n"
+           "    nl.store(z + nl.program_id(1) * ld + m, 1.0, mask=m < M)\n",
+      "N" },
+    { "the_first_of_a_loop", MATRIX,
+      "    for i in range(M, N, 64):\n"
+      "        nl.store(y + i + nl.arange(0, 64), 1.0)\n",
+      "M" },
+};
+
+static void check(void **state)
+{
+    const ReachCase *t = *state;
+    LowerCase c;
+    Buf source = { 0 }, got = { 0 };
+    const VariantOptions options = { 0 };
+    buf_printf(&source, LOWER_HEAD "@newt.kernel(grid=(1,))\ndef f(%s):\n%s", t->params, t->body);
+    buf_puts(&got, "");
+    if (!lower_case_begin(&c, source.at, &options))
+        fail_msg("%s", lower_case_messages(&c));
+    const KernelUnit *unit = &c.units.at[0];
+    const Variant *special = &unit->variants[0];
+    for (uint32_t i = 0; i < unit->function->param_count; i++)
+        if (special->params[i].assumed && special->params[i].type->kind == TYPE_SCALAR)
+            buf_printf(&got, "%s%s", got.len ? " " : "", unit->function->params[i].name->text);
+    assert_string_equal(got.at, t->want);
+    buf_free(&source);
+    buf_free(&got);
+    arena_free(&c.arena);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[sizeof cases / sizeof *cases];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        tests[i] = (struct CMUnitTest){ cases[i].name, check, NULL, NULL, (void *)&cases[i] };
+    return cmocka_run_group_tests_name("reach", tests, NULL, NULL);
+}
