@@ -21,7 +21,7 @@ has_gpus() {
     esac
 }
 
-for document in README.md examples/README.md man/newtc.1.in man/newt.7.in man/libnewt.3; do
+for document in README.md examples/README.md man/newtc.1.in man/newtc-tune.1 man/newt.7.in man/libnewt.3; do
     commands_of "$project/$document" >commands
     while IFS= read -r command; do
         if grep -qxF "run | $command" "$table"; then
@@ -37,7 +37,7 @@ for document in README.md examples/README.md man/newtc.1.in man/newt.7.in man/li
 done
 
 # No row is left of a command that is gone.
-for document in README.md examples/README.md man/newtc.1.in man/newt.7.in man/libnewt.3; do
+for document in README.md examples/README.md man/newtc.1.in man/newtc-tune.1 man/newt.7.in man/libnewt.3; do
     commands_of "$project/$document"
 done >all
 sed -n 's/^run | //p; s/^elsewhere | \(.*\) | .*/\1/p' "$table" | while IFS= read -r command; do
@@ -53,7 +53,7 @@ step "the kernel of newt.7" "$newtc" --arch=host manual.newt
 step "its C name" grep -q ' double_(NewtDevice' manual.h
 
 # The installed pages are whole, and groff has nothing to say of them.
-for page in man1/newtc.1 man7/newt.7 man3/libnewt.3; do
+for page in man1/newtc.1 man1/newtc-tune.1 man7/newt.7 man3/libnewt.3; do
     file=$(find "$prefix" -path "*/$page")
     step "$page is installed" test -s "$file"
     if has groff; then
