@@ -2,8 +2,8 @@
 /// warpgroup or of a warp, or by plain multiplication.
 ///
 /// Needs the features of the chips. Plain multiplication takes every type and shape; fp32 factors
-/// go to matrix instructions only as tf32. A warpgroup's instructions want 64 rows and at least 8
-/// columns for each warpgroup, and no batch.
+/// go to matrix instructions only as tf32 or as sums of shorter floats, the latter to a warp's. A
+/// warpgroup's instructions want 64 rows and at least 8 columns for each warpgroup, and no batch.
 #include "layout/layout.h"
 #include "passes/pass.h"
 #include "target/mma.h"
@@ -31,12 +31,13 @@ static bool select_dot(IrOp *op, void *cx)
     const Mma *mma = mma_best(factor_name(op, 0), factor_name(op, 1), pass->features);
     const bool fits = mma && sum->shape[rank - 2] >= TILE_ROWS &&
                       sum->shape[rank - 1] >= TILE_COLUMNS && a->shape[rank - 1] >= mma->inner;
-    const bool as_tf32 = op->attr.dot.precision == PRECISION_TF32;
-    const bool plain =
-        pass->dots == DOT_FMA || !fits || (type_scalar_kind(a) == SCALAR_F32 && !as_tf32);
+    const bool is_f32 = type_scalar_kind(a) == SCALAR_F32;
+    const IrPrecision precision = op->attr.dot.precision;
+    const bool plain = pass->dots == DOT_FMA || !fits || (is_f32 && precision == PRECISION_IEEE);
+    const bool splits = is_f32 && precision != PRECISION_TF32;
     op->attr.dot.mma = plain ? 0 : mma->inner;
-    op->attr.dot.wgmma = !plain && type_scalar_kind(a) != SCALAR_F64 && pass->dots != DOT_MMA &&
-                         (pass->features & TARGET_WGMMA) != 0 &&
+    op->attr.dot.wgmma = !plain && !splits && type_scalar_kind(a) != SCALAR_F64 &&
+                         pass->dots != DOT_MMA && (pass->features & TARGET_WGMMA) != 0 &&
                          layout_dot_fits_wgmma(sum, select->fn->num_warps);
     return true;
 }

@@ -19,7 +19,7 @@ typedef enum {
     TARGET_WGMMA = 1 << 9,        ///< wgmma and setmaxnreg
     TARGET_TCGEN05 = 1 << 10,     ///< tcgen05 and tensor memory
     TARGET_PACKED_F32 = 1 << 11,  ///< add.f32x2 and its like
-    TARGET_MMA_AMPERE = 1 << 12,  ///< mma.sync on fp16 and bf16 with K 16, on tf32 and int8
+    TARGET_MMA_AMPERE = 1 << 12,  ///< mma.sync on fp16 and bf16 with K 16, on tf32
     TARGET_MMA_FP8 = 1 << 13,     ///< mma.sync on fp8
     TARGET_STMATRIX = 1 << 14,    ///< stmatrix: the reverse of ldmatrix
     TARGET_MMA_FP64 = 1 << 15     ///< mma.sync on fp64 that is faster than multiplication

@@ -59,7 +59,7 @@ static int32_t pitch(RunCx *cx, int32_t least)
 
 static void run_case(RunCx *cx, const Case *t)
 {
-    Product p = { t->a, t->b, t->c, t->a == NEWT_F32, 0, 0, 0, 0, 0, 0, 0 };
+    Product p = { .a = t->a, .b = t->b, .c = t->c, .tf32 = t->a == NEWT_F32 };
     p.m = (int32_t)run_between(cx, 1, 160);
     p.n = (int32_t)run_between(cx, 1, 160);
     p.k = (int32_t)run_between(cx, 1, 200);

@@ -29,6 +29,7 @@ Num product_element(const Product *p, const void *a, const void *b, int32_t m, i
     const bool fp8 = p->a == NEWT_F8E4M3 || p->a == NEWT_F8E5M2;
     const Num unit = p->c == NEWT_F64 ? 0x1p-53L : fp8 ? 0x1p-13L : 0x1p-23L;
     *slack = num_is_float(p->c) ? (Num)(fp8 ? p->k / 32 + 2 : p->k + 2) * size * unit : 0;
+    *slack += p->lost * size;
     return sum;
 }
 

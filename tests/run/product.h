@@ -9,6 +9,7 @@ typedef struct Product {
     NewtType a, b, c;
     bool tf32;
     int32_t m, n, k, a_row, a_col, b_row, b_col;
+    Num lost;  ///< of each product, relative
 } Product;
 
 /// Element (m, n) with what may be added to it, and how far a sum in the result's type may be from

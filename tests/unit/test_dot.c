@@ -272,7 +272,7 @@ static void instructions_of_chips(void **state)
         unsigned inner;  // 0: none
     } cases[] = {
         { "sm_75", "fp16", 8 },    { "sm_75", "bf16", 0 },     { "sm_80", "fp16", 16 },
-        { "sm_80", "bf16", 16 },   { "sm_80", "fp32", 8 },     { "sm_80", "i8", 32 },
+        { "sm_80", "bf16", 16 },   { "sm_80", "fp32", 8 },     { "sm_75", "i8", 32 },
         { "sm_80", "fp8e4nv", 0 }, { "sm_89", "fp8e4nv", 32 }, { "sm_90a", "fp8e5", 32 },
         { "sm_90a", "fp64", 8 },   { "sm_80", "fp64", 8 },     { "sm_89", "fp64", 0 },
     };
@@ -309,7 +309,9 @@ static void selection(void **state)
         { SCALAR_F32, 64, 64, PRECISION_TF32, DOT_BEST, "sm_80", 8, false },
         { SCALAR_F32, 64, 64, PRECISION_TF32, DOT_BEST, "sm_90a", 8, true },
         { SCALAR_F32, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90a", 0, false },
-        { SCALAR_F32, 64, 64, PRECISION_TF32X3, DOT_BEST, "sm_90a", 0, false },
+        { SCALAR_F32, 64, 64, PRECISION_TF32X3, DOT_BEST, "sm_90a", 8, false },
+        { SCALAR_F32, 64, 64, PRECISION_BF16X6, DOT_BEST, "sm_80", 8, false },
+        { SCALAR_F32, 64, 64, PRECISION_BF16X3, DOT_BEST, "sm_75", 0, false },
         { SCALAR_F64, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_90a", 8, false },
         { SCALAR_F64, 64, 64, PRECISION_IEEE, DOT_BEST, "sm_89", 0, false },
     };

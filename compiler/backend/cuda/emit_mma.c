@@ -16,11 +16,13 @@ typedef enum { FETCH_ROWS, FETCH_TRANS, FETCH_WORDS } Fetch;
 /// One factor's fragments of one step.
 typedef struct Fragments {
     const DotFactor *factor;
+    unsigned which;
     const char *name;
     Fetch fetch;
     const char *type;         // of a word
     unsigned element;         // log2 of elements in it
     unsigned words;           // registers of one fragment
+    unsigned apart;           // registers from one part of split factors to the next
     uint32_t rows[ROW_BITS];  // the element that each bit of a row's number (of B: a column's) adds
     uint32_t inside[2];       // the element that each bit of a register's number adds
     unsigned inside_bits;
@@ -146,14 +148,70 @@ static void emit_rounding(Emit *e, const EmitDot *d, const Fragments *f)
     cuda_block_end(e);
 }
 
+/* ---- fp32 factors as sums of shorter floats ---- */
+
+/// Which parts of A and B are multiplied, the smallest products first.
+typedef struct Split {
+    const char *mma;  // the instruction; NULL: the factors' own
+    unsigned parts, count;
+    uint8_t a[6], b[6];
+} Split;
+
+static const Split splits[PRECISION_COUNT] = {
+    [PRECISION_IEEE] = { NULL, 1, 1, { 0 }, { 0 } },
+    [PRECISION_TF32] = { NULL, 1, 1, { 0 }, { 0 } },
+    [PRECISION_TF32X3] = { NULL, 2, 3, { 1, 0, 0 }, { 0, 1, 0 } },
+    [PRECISION_BF16X3] = { "m16n8k8_f32_bf16_bf16", 2, 3, { 1, 0, 0 }, { 0, 1, 0 } },
+    [PRECISION_BF16X6] = { "m16n8k8_f32_bf16_bf16",
+                           3,
+                           6,
+                           { 2, 1, 0, 1, 0, 0 },
+                           { 0, 1, 2, 0, 1, 0 } },
+};
+
+/// How the dot's factors are split; those that are not fp32 stand for themselves.
+static const Split *split_of(const EmitDot *d)
+{
+    const bool is_f32 = type_scalar_kind(d->op->args[0]->type) == SCALAR_F32;
+    return &splits[is_f32 ? d->op->attr.dot.precision : PRECISION_IEEE];
+}
+
+/// Splits the fragments: from here on they are part 0, behind which the others lie. A pair of bf16
+/// is made of the two words of a row: their places along the inner axis are the same in both
+/// factors.
+static void emit_split(Emit *e, const Split *s, Fragments *f)
+{
+    if (s->parts == 1)
+        return;
+    const unsigned half = f->words / 2, from = f->words;
+    const char *words = f->name;
+    f->name = cuda_name(e, f->which == 0 ? "xs" : "ys");
+    f->words = s->mma ? half : f->words;
+    f->apart = f->words << f->tile_bits;
+    cuda_line(e, "unsigned %s[%u];", f->name, s->parts * f->apart);
+    const char *r = cuda_dot_loop(e, "r", f->apart, 1);
+    if (!s->mma) {
+        cuda_line(e, "nt_split_tf32(%s[%s], %s + %s, %s + %s + %u);", words, r, f->name, r, f->name,
+                  r, f->apart);
+    } else {
+        const char *first = cuda_text(e, "%s / %u * %u + %s %% %u", r, half, from, r, half);
+        cuda_line(e, "nt_split_bf16<%u>(%s[%s], %s[%s + %u], %s + %s, %u);", s->parts, words, first,
+                  words, first, half, f->name, r, f->apart);
+    }
+    cuda_block_end(e);
+}
+
 /// The first register of the fragment for tile `t` of the sum.
-static const char *fragment_of(Emit *e, const EmitDot *d, const Fragments *f, const char *t)
+static const char *fragment_of(Emit *e, const EmitDot *d, const Fragments *f, const char *t,
+                               unsigned part)
 {
     uint32_t basis[LAYOUT_MAX_BITS] = { 0 }, image;
     for (unsigned k = 0; k < f->tile_bits; k++)
         basis[f->slots[k] - 2] = f->words << k;
     const char *first =
         strcmp(t, "0") == 0 ? "0" : cuda_linear(e, t, basis, d->layout->reg_bits - 2u, &image);
+    if (part > 0)
+        first = cuda_text(e, "%u + (%s)", part * f->apart, first);
     return strcmp(first, "0") == 0 ? f->name : cuda_text(e, "%s + (%s)", f->name, first);
 }
 
@@ -164,7 +222,8 @@ static const char *factor_name(const EmitDot *d, unsigned which)
 
 void cuda_dot_mma(Emit *e, const EmitDot *d)
 {
-    Fragments f[2] = { { .name = cuda_name(e, "x") }, { .name = cuda_name(e, "y") } };
+    Fragments f[2] = { { .name = cuda_name(e, "x") }, { .which = 1, .name = cuda_name(e, "y") } };
+    const Split *split = split_of(d);
     const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
     e->needs |= NEED_MMA;
     for (unsigned which = 0; which < 2; which++) {
@@ -177,12 +236,16 @@ void cuda_dot_mma(Emit *e, const EmitDot *d)
                   f[which].words << f[which].tile_bits);
     for (unsigned which = 0; which < 2; which++)
         emit_fetch(e, d, which, &f[which], k);
-    for (unsigned which = 0; which < 2; which++)
+    for (unsigned which = 0; which < 2; which++) {
         emit_rounding(e, d, &f[which]);
+        emit_split(e, split, &f[which]);
+    }
     const char *t = cuda_dot_loop(e, "t", d->slots / 4, 1);
     const char *sum = strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * 4", d->sum, t);
-    cuda_line(e, "nt_mma_%s(%s, %s, %s);", mma->name, sum, fragment_of(e, d, &f[0], t),
-              fragment_of(e, d, &f[1], t));
+    for (unsigned i = 0; i < split->count; i++)
+        cuda_line(e, "nt_mma_%s(%s, %s, %s);", split->mma ? split->mma : mma->name, sum,
+                  fragment_of(e, d, &f[0], t, split->a[i]),
+                  fragment_of(e, d, &f[1], t, split->b[i]));
     cuda_block_end(e);
     cuda_block_end(e);
 }

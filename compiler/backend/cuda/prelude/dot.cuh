@@ -1,4 +1,4 @@
-// dot.cuh - plain multiplication for matrix products.
+// dot.cuh - plain multiplication for matrix products, and fp32 factors as sums of shorter ones.
 #ifndef NT_DOT_CUH
 #define NT_DOT_CUH
 #include "newt/convert.cuh"
@@ -19,6 +19,32 @@ NT_DEV float nt_tf32(float x)
 NT_DEV unsigned nt_tf32_word(unsigned bits)
 {
     return __float_as_uint(nt_tf32(__uint_as_float(bits)));
+}
+
+// What is left of `x` without its rounded part; nothing where that is infinite or no number.
+NT_DEV float nt_rest(float x, float rounded)
+{
+    return (__float_as_uint(rounded) & 0x7f800000u) == 0x7f800000u ? 0.0f : x - rounded;
+}
+
+// A word of an fp32 factor as the sum of two tf32.
+NT_DEV void nt_split_tf32(unsigned word, unsigned *most, unsigned *rest)
+{
+    const float x = __uint_as_float(word), rounded = nt_tf32(x);
+    *most = __float_as_uint(rounded);
+    *rest = __float_as_uint(nt_tf32(nt_rest(x, rounded)));
+}
+
+// Two words as sums of PARTS bf16: part i of both is in parts[i * apart].
+template <int PARTS> NT_DEV void nt_split_bf16(unsigned low, unsigned high, unsigned *parts, int apart)
+{
+    float x = __uint_as_float(low), y = __uint_as_float(high);
+    NT_UNROLL for (int i = 0; i < PARTS; i++) {
+        const nt_bf16 a = nt_narrow<nt_bf16>(x), b = nt_narrow<nt_bf16>(y);
+        parts[i * apart] = nt_pack(a, b);
+        x = nt_rest(x, nt_widen(a));
+        y = nt_rest(y, nt_widen(b));
+    }
 }
 
 NT_DEV float nt_mad(float a, float b, float c)

@@ -59,10 +59,26 @@ NT_DEV void nt_mma_m16n8k8_f32_f16_f16(float *sum, const unsigned *a, const unsi
 }
 
 #if __CUDA_ARCH__ >= 800
+NT_DEV void nt_mma_m16n8k8_f32_bf16_bf16(float *sum, const unsigned *a, const unsigned *b)
+{
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
+
 NT_MMA_4_2(nt_mma_m16n8k16_f32_f16_f16, "m16n8k16", "f32.f16.f16.f32", float, "f")
 NT_MMA_4_2(nt_mma_m16n8k16_f32_bf16_bf16, "m16n8k16", "f32.bf16.bf16.f32", float, "f")
 NT_MMA_4_2(nt_mma_m16n8k8_f32_tf32_tf32, "m16n8k8", "f32.tf32.tf32.f32", float, "f")
 NT_MMA_4_2(nt_mma_m16n8k32_s32_s8_s8, "m16n8k32", "s32.s8.s8.s32", int, "r")
+#else
+// The fragments are those of four m8n8k16: rows by the number's low bit, K by its high one.
+NT_DEV void nt_mma_m16n8k32_s32_s8_s8(int *sum, const unsigned *a, const unsigned *b)
+{
+    NT_UNROLL for (int i = 0; i < 4; i++)
+        asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+            : "+r"(sum[i % 2 * 2]), "+r"(sum[i % 2 * 2 + 1])
+            : "r"(a[i]), "r"(b[i / 2]));
+}
 #endif
 
 // As PTX lays out m16n8k8 of doubles, the fragments are those of four m8n8k4.
