@@ -60,6 +60,7 @@ IrArity ir_arity(IrCode code)
     case IR_BLOCK_ID:
     case IR_BLOCK_COUNT: return (IrArity){ .results = 1 };
     case IR_PIPE_RELEASE: return (IrArity){ .required = 1 };
+    case IR_TENSOR_STORE:
     case IR_TENSOR_LOAD: return (IrArity){ .required = 1, .variadic = true };
     case IR_ASSERT: return (IrArity){ .required = 1, .optional = 1, .optional_names = { "mask" } };
     default: break;

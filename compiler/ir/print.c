@@ -128,8 +128,9 @@ static void print_copy(AttrList *l, const IrAttr *a)
 
 static void print_pipe_use(AttrList *l, const IrOp *op)
 {
-    attr(l, "pipe=%u", op->attr.pipe.pipe);
-    if (op->code != IR_TENSOR_LOAD)
+    if (op->code != IR_TENSOR_STORE)
+        attr(l, "pipe=%u", op->attr.pipe.pipe);
+    if (op->code != IR_TENSOR_LOAD && op->code != IR_TENSOR_STORE)
         return;
     attr(l, "ring=%u", op->attr.pipe.ring);
     attr(l, "map=%u", op->attr.pipe.map);

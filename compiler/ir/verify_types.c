@@ -464,15 +464,18 @@ static bool check_async_copy(IrVerifier *v, const IrOp *op)
 static bool check_pipe(IrVerifier *v, const IrOp *op)
 {
     const Type *i32 = type_scalar(v->fn->types, SCALAR_I32);
-    const bool load = op->code == IR_TENSOR_LOAD;
-    if (op->attr.pipe.pipe >= v->fn->pipe_count)
+    const bool store = op->code == IR_TENSOR_STORE, moves = store || op->code == IR_TENSOR_LOAD;
+    if (!store && op->attr.pipe.pipe >= v->fn->pipe_count)
         return ir_verify_fault(v, op, "there is no pipe %u", op->attr.pipe.pipe);
-    if (load && (op->attr.pipe.ring >= v->fn->ring_count || op->attr.pipe.map >= v->fn->map_count))
+    if (moves && (op->attr.pipe.ring >= v->fn->ring_count || op->attr.pipe.map >= v->fn->map_count))
         return ir_verify_fault(v, op, "there is no such ring or map");
-    for (uint32_t i = 0; i < op->argc; i++)
+    if (store && (!type_is_block(op->args[0]->type) ||
+                  type_elem(op->args[0]->type) != v->fn->maps[op->attr.pipe.map].elem))
+        return bad_operand(v, op, 0);
+    for (uint32_t i = store; i < op->argc; i++)
         if (op->args[i]->type != i32)
             return bad_operand(v, op, i);
-    if (load && op->argc != 1u + v->fn->maps[op->attr.pipe.map].rank)
+    if (moves && op->argc != 1u + v->fn->maps[op->attr.pipe.map].rank)
         return ir_verify_fault(v, op, "it has another number of coordinates than its map");
     return op->resultc == 0 || op->results[0]->type == i32 || bad_result(v, op);
 }
@@ -530,6 +533,7 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_PIPE_WAIT] = check_pipe,
     [IR_PIPE_RELEASE] = check_pipe,
     [IR_TENSOR_LOAD] = check_pipe,
+    [IR_TENSOR_STORE] = check_pipe,
     [IR_BLOCK_ID] = check_block_number,
     [IR_BLOCK_COUNT] = check_block_number,
 };

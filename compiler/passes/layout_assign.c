@@ -102,6 +102,8 @@ static void rewrite_regions(Rewrite *rw, IrOp *op)
 /// The layout in which an operation without regions takes its block operands.
 static const Layout *operand_layout(Rewrite *rw, const IrOp *op)
 {
+    if (op->code == IR_TENSOR_STORE)
+        return layout_dot_wgmma(rw->as->layouts, op->args[0]->type, rw->as->warp_bits);
     switch (ir_op_info[op->code].cls) {
     case OPCLASS_MEMORY:
     case OPCLASS_ATOMIC:

@@ -43,8 +43,7 @@ static bool has_two_axes(const Type *t)
     return rank >= 2;
 }
 
-/// The dimension whose stride is 1, an axis of the block.
-static unsigned line_of(const TensorAccess *access)
+unsigned specialize_line(const TensorAccess *access)
 {
     for (unsigned k = 0; k < access->rank; k++) {
         int64_t one;
@@ -66,7 +65,7 @@ static const char *obstacle(Special *s, const IrOp *load, const TensorAccess *ac
     const char *reason = tensor_copy_obstacle(s->tensors, access);
     if (reason)
         return reason;
-    const unsigned fast = (unsigned)access->dims[line_of(access)].axis;
+    const unsigned fast = (unsigned)access->dims[specialize_line(access)].axis;
     const uint32_t line = (uint32_t)block->shape[fast] * type_elem_bytes(block);
     if (!has_two_axes(block) || line < MIN_LINE_BYTES ||
         block->numel * type_elem_bytes(block) / line < MIN_ROWS)
@@ -89,10 +88,10 @@ IrOp *specialize_load_behind(IrValue *v)
     return v->def && v->def->code == IR_LOAD && type_is_block(v->type) ? v->def : NULL;
 }
 
-static void note_obstacle(Special *s, const IrOp *load, const char *reason)
+void specialize_note(Special *s, const IrOp *op, const char *reason)
 {
-    if (s->cx->on_copy)
-        s->cx->on_copy(s->cx->on_copy_cx, load, reason);
+    if (op && s->cx->on_copy)
+        s->cx->on_copy(s->cx->on_copy_cx, op, reason);
 }
 
 static Feed *take_load(Special *s, IrOp *load)
@@ -102,10 +101,10 @@ static Feed *take_load(Special *s, IrOp *load)
         return known;
     const TensorAccess *access = tensor_access_of(s->tensors, load);
     const char *reason = obstacle(s, load, access);
-    note_obstacle(s, load, reason);
+    specialize_note(s, load, reason);
     if (reason)
         return NULL;
-    const unsigned line = line_of(access);
+    const unsigned line = specialize_line(access);
     VEC_PUSH(s->cx->arena, &s->feeds,
              ((Feed){ .load = load,
                       .access = access,
@@ -129,6 +128,13 @@ static bool look_at_dot(IrOp *op, void *cx)
     if (op->code != IR_DOT)
         return true;
     const IrOp *a = specialize_load_behind(op->args[0]), *b = specialize_load_behind(op->args[1]);
+    // A warpgroup's instructions cut what is finer than tf32 off, and the engine rounds nothing.
+    if (op->attr.dot.wgmma && type_scalar_kind(op->args[0]->type) == SCALAR_F32) {
+        static const char reason[] = "its elements are rounded to tf32 on the way";
+        specialize_note(s, a, reason);
+        specialize_note(s, b, reason);
+        return true;
+    }
     take_load(s, (IrOp *)a);
     take_load(s, (IrOp *)b);
     const Feed *x = a ? specialize_feed_of(s, a) : NULL, *y = b ? specialize_feed_of(s, b) : NULL;
@@ -280,11 +286,11 @@ static bool any_in_loop(const Special *s)
 static IrFunc *make_map_host(Special *s)
 {
     TensorHost *h = tensor_host_begin(s->fn, s->cx->arena);
-    for (uint32_t i = 0; i < s->feeds.len; i++) {
-        const Feed *f = &s->feeds.at[i];
+    for (uint32_t i = 0; i < s->feeds.len + s->stores.len; i++) {
+        const Feed *f = i < s->feeds.len ? &s->feeds.at[i] : &s->stores.at[i - s->feeds.len];
         const char *reason = tensor_host_add(h, f->load, f->access, f->line, f->has_own_map);
         if (reason) {
-            note_obstacle(s, f->load, reason);
+            specialize_note(s, f->load, reason);
             return NULL;
         }
     }
@@ -299,7 +305,7 @@ static bool make_sides(Special *s)
     IrFunc *producer = host ? specialize_producer(s->cx, fn, &s->feeds, s->written, &reason) : NULL;
     if (!producer) {
         if (reason)
-            note_obstacle(s, s->feeds.at[0].load, reason);
+            specialize_note(s, s->feeds.at[0].load, reason);
         fn->ring_count = fn->pipe_count = fn->map_count = 0;
         return true;
     }
@@ -307,6 +313,7 @@ static bool make_sides(Special *s)
     fn->value_count = producer->value_count;  // ids of the two sides differ
     fn->producer = producer;
     fn->producer_warps = fn->num_warps > 4 ? 4 : 1;
+    specialize_rewrite_stores(s);
     rewrite_consumers(s);
     specialize_persist(fn);
     return pass_dce(s->cx, fn);
@@ -324,9 +331,11 @@ bool pass_specialize(PassCtx *cx, IrFunc *fn)
     ir_walk(fn, note_written, &s);
     ir_walk(fn, look_at_dot, &s);
     specialize_share_pipes(&s);
+    specialize_find_stores(&s);
     const unsigned stages = any_in_loop(&s) ? specialize_stages(&s) : 0;
     if (stages == 0)
         return true;
     specialize_make_rings(&s, stages);
+    specialize_make_store_maps(&s);
     return make_sides(&s);
 }

@@ -27,6 +27,7 @@ typedef struct Special {
     IrFunc *fn;
     Tensors *tensors;
     FeedVec feeds;
+    FeedVec stores;  ///< of sums, that become copies: load is the STORE
     uint32_t group_count;
     bool *written;  ///< by parameter: something may be stored through it
 } Special;
@@ -38,6 +39,18 @@ IrOp *specialize_load_behind(IrValue *v);
 IrOp *specialize_last_use(const IrFunc *fn, const IrOp *load);
 /// NULL when the producer does not make it.
 Feed *specialize_feed_of(Special *s, const IrOp *load);
+
+/// Tells whoever asks why an access is no copy; NULL: it is one.
+void specialize_note(Special *s, const IrOp *op, const char *reason);
+/// The dimension of an access whose stride is 1, an axis of the block.
+unsigned specialize_line(const TensorAccess *access);
+
+/* ---- specialize_store.c ---- */
+void specialize_find_stores(Special *s);
+/// Shared memory that their buffers take.
+uint32_t specialize_store_bytes(const Special *s);
+void specialize_make_store_maps(Special *s);
+void specialize_rewrite_stores(Special *s);
 
 /* ---- specialize_rings.c ---- */
 bool specialize_in_loop(const IrOp *op);

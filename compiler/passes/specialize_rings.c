@@ -72,6 +72,19 @@ static bool most_scratch(IrOp *op, void *cx)
     return true;
 }
 
+/// False for what may have threads exchange values through scratch: blocks stored in another layout
+/// than they were computed in, reductions, results of atomics.
+static bool needs_no_scratch(IrOp *op, void *cx)
+{
+    const Special *s = cx;
+    const OpClass cls = ir_op_info[op->code].cls;
+    for (uint32_t i = 0; op->code == IR_STORE && i < s->stores.len; i++)
+        if (s->stores.at[i].load == op)
+            return true;
+    return cls != OPCLASS_REDUCE && cls != OPCLASS_ATOMIC &&
+           !(op->code == IR_STORE && type_is_block(op->args[0]->type));
+}
+
 /// As many of the wanted stages as fit; 0: not even two.
 unsigned specialize_stages(Special *s)
 {
@@ -79,7 +92,9 @@ unsigned specialize_stages(Special *s)
     ir_walk(s->fn, clear_mark, NULL);
     ir_walk(s->fn, add_scratch, s);
     ir_walk(s->fn, most_scratch, &scratch);
-    const uint32_t others = scratch + SCRATCH_MARGIN + BARRIER_BYTES;
+    const bool exchanges = !ir_walk(s->fn, needs_no_scratch, s);
+    const uint32_t others =
+        scratch + (exchanges ? SCRATCH_MARGIN : 0) + BARRIER_BYTES + specialize_store_bytes(s);
     const uint32_t room = s->cx->target->shared_max;
     unsigned stages = s->fn->num_stages > 2 ? s->fn->num_stages : 2;
     while (stages >= 2 && ring_bytes(s, stages) + others > room)
@@ -163,8 +178,8 @@ static bool is_before(const IrOp *a, const IrOp *b)
     return false;
 }
 
-/// True when a load in an outer block has been used before a loop or branch that holds the inner one
-/// begins, or is made after it.
+/// True when a load in an outer block has been used before a loop or branch that holds the inner
+/// one begins, or is made after it.
 static bool is_apart_from_inner(const Special *s, const Feed *outer, const Feed *inner)
 {
     const IrOp *at = inner->load, *last = specialize_last_use(s->fn, outer->load);
@@ -173,8 +188,8 @@ static bool is_apart_from_inner(const Special *s, const Feed *outer, const Feed 
     return (last && is_before(last, at)) || is_before(at, outer->load);
 }
 
-/// True when neither is held while the other is copied. Side by side in a loop they would be in each
-/// other's way.
+/// True when neither is held while the other is copied. Side by side in a loop they would be in
+/// each other's way.
 static bool are_apart(const Special *s, const Feed *f, const Feed *g)
 {
     const IrBlock *a = f->load->block, *b = g->load->block;

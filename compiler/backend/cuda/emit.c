@@ -48,6 +48,7 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_PIPE_WAIT] = cuda_emit_pipe_wait,
     [IR_PIPE_RELEASE] = cuda_emit_pipe_release,
     [IR_TENSOR_LOAD] = cuda_emit_tensor_load,
+    [IR_TENSOR_STORE] = cuda_emit_tensor_store,
     [IR_BLOCK_ID] = cuda_emit_block_id,
     [IR_BLOCK_COUNT] = cuda_emit_block_count,
 };

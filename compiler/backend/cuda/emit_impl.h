@@ -92,6 +92,7 @@ typedef struct Emit {
     const char **maps;  // names of the tensor maps; NULL: none taken yet
     EmitPipe *pipes;
     const char *grid[3];  // of a persistent kernel
+    const char *store_turn;  // which of its two buffers a warpgroup's next store uses: bytes; NULL: none stores
     unsigned roll_from;  // loops of so many slots stay loops
     unsigned loops;      // loops of the kernel around the operation at hand
     const SourceFile
@@ -179,6 +180,9 @@ uint32_t cuda_register_limit(const Emit *e);
 const char *cuda_barrier(Emit *e);
 /// Takes the names of maps, pipes and the grid, which come after the parameters'.
 void cuda_name_pipes(Emit *e);
+/// In front of the operations of a function, and behind them: what its TENSOR_STOREs need.
+void cuda_begin_stores(Emit *e);
+void cuda_end_stores(Emit *e);
 /// The body of a function with a producer: barriers, then what each side does.
 bool cuda_emit_sides(Emit *e);
 
@@ -198,7 +202,7 @@ EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
 EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
 bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan);
 EmitFn cuda_emit_pipe_acquire, cuda_emit_pipe_wait, cuda_emit_pipe_release, cuda_emit_tensor_load,
-    cuda_emit_block_id, cuda_emit_block_count;
+    cuda_emit_tensor_store, cuda_emit_block_id, cuda_emit_block_count;
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,
     cuda_emit_assert;
 

@@ -36,6 +36,8 @@ void cuda_name_pipes(Emit *e)
                                   cuda_name(e, cuda_text(e, "parity_%u", i)) };
     for (unsigned i = 0; i < 3 && fn->is_persistent; i++)
         e->grid[i] = cuda_name(e, extents[i]);
+    if (fn->producer)
+        e->store_turn = cuda_name(e, "store_turn");
 }
 
 /* ---- pipes ---- */
@@ -233,7 +235,9 @@ bool cuda_emit_sides(Emit *e)
     e->body.indent++;
     if (moves)
         cuda_line(e, "nt_registers_up<%u>();", many);
+    cuda_begin_stores(e);
     ok = ok && cuda_emit_ops(e, fn->body);
+    cuda_end_stores(e);
     e->body.indent--;
     cuda_line(e, "}");
     return ok;
