@@ -102,8 +102,10 @@ bool lower_bind_builtin(Lower *cx, const Builtin *b, const Val *receiver, const 
     ConstVal *defaults = ARENA_NEW_N(cx->arena, ConstVal, n);
     builtin_default_args(b, defaults);
     for (uint32_t i = 0; i < n; i++) {
-        out->at[i] =
-            b->params[i].variadic ? (Val){ .kind = VAL_TUPLE } : lower_from_const(cx, defaults[i]);
+        if (b->params[i].variadic)
+            out->at[i] = (Val){ .kind = VAL_TUPLE };
+        else
+            out->at[i] = lower_from_const(cx, defaults[i]);
         out->spans[i] = call;
     }
     Argument self = { .val = receiver ? *receiver : val_error(), .span = call };

@@ -242,18 +242,19 @@ static void rewrite_group(Special *s, uint32_t first)
 {
     const Type *i32 = type_scalar(s->fn->types, SCALAR_I32);
     Feed *head = &s->feeds.at[first];
-    IrOp *where = head->load, *last = NULL;
+    IrOp *where = head->load;
     for (uint32_t i = first; i < s->feeds.len; i++)
         if (s->feeds.at[i].group == head->group && is_before(s->feeds.at[i].load, where))
             where = s->feeds.at[i].load;
     IrBuilder b = { .fn = s->fn, .block = where->block, .before = where, .span = where->span };
     IrValue *slot = ir_op1(&b, IR_PIPE_WAIT, i32, 0, NULL);
     slot->def->attr.pipe.pipe = head->pipe;
-    for (uint32_t i = first; i < s->feeds.len; i++) {
+    IrOp *last = replace_load(s, head, slot);
+    for (uint32_t i = first + 1; i < s->feeds.len; i++) {
         if (s->feeds.at[i].group != head->group)
             continue;
         IrOp *end = replace_load(s, &s->feeds.at[i], slot);
-        last = !last || is_before(last, end) ? end : last;
+        last = is_before(last, end) ? end : last;
     }
     b = (IrBuilder){ .fn = s->fn, .block = where->block, .before = last->next, .span = last->span };
     IrOp *release = ir_op(&b, IR_PIPE_RELEASE, 1, &slot, 0, NULL, 0);

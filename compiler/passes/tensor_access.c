@@ -320,8 +320,7 @@ static bool is_zero_block(const IrValue *v)
         v = v->def->args[0];
     if (!ir_is_const(v))
         return false;
-    const IrConst zero =
-        v->def->attr.konst.is_float ? (IrConst){ .is_float = true } : (IrConst){ 0 };
+    const IrConst zero = { .is_float = v->def->attr.konst.is_float };
     return ir_const_equal(v->def->attr.konst, zero);
 }
 

@@ -73,10 +73,11 @@ static void begin_walk(Tile *t, const Tile *start)
 static bool walk(Tile *t, uint32_t outer_at, TileNodes *out)
 {
     AstNodes before = t->function->def->body;
-    TileNodes head = { 0 }, body = { 0 };
+    TileNodes body = { 0 };
+    *out = (TileNodes){ 0 };
     before.len = outer_at;
-    tile_block(t, before, &head);
-    t->out = &head;
+    tile_block(t, before, out);
+    t->out = out;
     if (diag_error_met(t->program->diags) != t->errors || !tile_outer_axes(t))
         return false;
     t->inside = true;
@@ -84,9 +85,8 @@ static bool walk(Tile *t, uint32_t outer_at, TileNodes *out)
     if (diag_error_met(t->program->diags) != t->errors)
         return false;
     t->again = tile_learn_grid(t) || t->again;
-    t->out = &head;
+    t->out = out;
     tile_emit_ids(t);
-    *out = head;
     for (uint32_t i = 0; i < body.len; i++)
         VEC_PUSH(t->arena, out, body.at[i]);
     return true;

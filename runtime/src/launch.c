@@ -388,14 +388,14 @@ static NewtStatus config_choose(Launch *launch, const NewtVariant **chosen, cons
                    : newti_image_missing(kernel, launch->device->arch);
 }
 
-NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **chosen, const Slot **out)
+NewtStatus newti_launch_choose(Launch *launch, const NewtVariant **variant, const Slot **slot)
 {
     ConfigWalk walk;
     NewtStatus status = newti_config_begin(launch, &walk);
     if (status != NEWT_OK)
         return status;
     for (status = NEWT_NO_IMAGE; newti_config_next(launch, &walk, status);)
-        status = config_choose(launch, chosen, out);
+        status = config_choose(launch, variant, slot);
     return status;
 }
 
@@ -407,7 +407,10 @@ static NewtStatus cuda_launch(Launch *launch)
     const Slot *slot;
     launch->maps = maps;
     NewtStatus status = newti_launch_choose(launch, &variant, &slot);
-    return status == NEWT_OK && slot ? slot_launch(launch, variant, slot) : status;
+    if (status == NEWT_OK && slot)
+        status = slot_launch(launch, variant, slot);
+    launch->maps = NULL;
+    return status;
 }
 
 NewtStatus newti_kernel_check(const NewtKernel *kernel, const NewtDevice *device)
@@ -426,7 +429,7 @@ static NewtStatus launch_any(Launch *launch)
 {
     NewtDevice *device = launch->device;
     NewtStatus status = newti_kernel_check(launch->kernel, device);
-    if (status != NEWT_OK)
+    if (status != NEWT_OK || !device)  // NULL is an error for the check
         return status;
     if (!device->driver)
         return host_launch(launch);
@@ -458,6 +461,7 @@ NewtStatus newti_launch_generic(Launch *launch)
         if (status == NEWT_OK && slot)
             status = slot_launch(launch, variant, slot);
     }
+    launch->maps = NULL;
     newti_device_leave(launch->device, pushed);
     return status;
 }

@@ -13,10 +13,11 @@ static const char *const level_names[] = {
     [LOG_LAUNCH] = "launch",
 };
 
-static bool is_on(const char *variable)
+/// The variable's value, or NULL when it is not set, empty or "0".
+static const char *value_of(const char *variable)
 {
     const char *value = getenv(variable);
-    return value && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
+    return value && strcmp(value, "") != 0 && strcmp(value, "0") != 0 ? value : NULL;
 }
 
 /// NVTX as a library: CUDA 13 has it under another name than those before. It stays loaded.
@@ -41,15 +42,16 @@ static Ranges ranges_load(void)
 Options newti_options_read(void)
 {
     Options options = {
-        .check = is_on("NEWT_CHECK"),
-        .force_ptx = is_on("NEWT_FORCE_PTX"),
+        .check = value_of("NEWT_CHECK") != NULL,
+        .force_ptx = value_of("NEWT_FORCE_PTX") != NULL,
     };
-    if (is_on("NEWT_NVTX"))
+    if (value_of("NEWT_NVTX"))
         options.ranges = ranges_load();
-    if (is_on("NEWT_LOG")) {
+    const char *log = value_of("NEWT_LOG");
+    if (log) {
         options.log = LOG_ERROR;
         for (LogLevel level = LOG_ERROR; level <= LOG_LAUNCH; level++) {
-            if (strcmp(getenv("NEWT_LOG"), level_names[level]) == 0)
+            if (strcmp(log, level_names[level]) == 0)
                 options.log = level;
         }
     }
@@ -64,7 +66,9 @@ void newti_log(const char *format, ...)
     va_start(args, format);
     vsnprintf(line + used, sizeof line - used - 1, format, args);
     va_end(args);
-    strcat(line, "\n");  // room for it was kept above
+    used = strlen(line);
+    line[used] = '\n';  // room for it was kept above
+    line[used + 1] = '\0';
     fputs(line, stderr);
 }
 

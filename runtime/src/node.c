@@ -39,6 +39,7 @@ static NewtStatus node_fill(Launch *launch, void *const args[], NewtNodeParams *
     NewtStatus status = newti_config_load(launch->device, kernel, launch->config, &ready);
     if (status == NEWT_OK)
         status = newti_launch_choose(launch, &variant, &slot);
+    launch->maps = NULL;
     if (status != NEWT_OK)
         return status;
     if (!slot)
@@ -57,7 +58,7 @@ static NewtStatus node_fill(Launch *launch, void *const args[], NewtNodeParams *
     };
     const size_t align = _Alignof(CudaTensorMap);
     CudaTensorMap *maps = (void *)(((uintptr_t)out->maps + align - 1) / align * align);
-    memcpy(maps, launch->maps, entry->tensor_count * sizeof *maps);
+    memcpy(maps, made, entry->tensor_count * sizeof *maps);
     for (uint32_t i = 0; i < kernel->param_count; i++)
         out->parameters[i] = args[i];
     newti_launch_extras(maps, out->programs, entry, out->parameters + kernel->param_count);
