@@ -48,8 +48,8 @@ static bool multiply(int64_t a, int64_t b, int64_t *out)
     }
     if (a == INT64_MIN || b == INT64_MIN)
         return false;
-    const int64_t size = b < 0 ? -b : b;
-    const int64_t limit = INT64_MAX / size;
+    // cppcheck-suppress zerodivcond; it takes the other way of the condition for zero
+    const int64_t limit = INT64_MAX / (b < 0 ? -b : b);
     if (a > limit || a < -limit)
         return false;
     *out = a * b;

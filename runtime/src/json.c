@@ -364,10 +364,13 @@ static void put_string(Writer *w, const char *text)
     for (; *text; text++) {
         char escape[8];
         const unsigned char c = (unsigned char)*text;
+        int len = 0;
         if (c == '"' || c == '\\')
-            put(w, escape, (size_t)snprintf(escape, sizeof escape, "\\%c", c));
+            len = snprintf(escape, sizeof escape, "\\%c", c);
         else if (c < 0x20)
-            put(w, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", c));
+            len = snprintf(escape, sizeof escape, "\\u%04x", c);
+        if (len)
+            put(w, escape, (size_t)len);
         else
             put(w, text, 1);
     }

@@ -196,7 +196,8 @@ static void run_series(void *cx)
     if (work->status != NEWT_OK)
         snprintf(work->error, sizeof work->error, "%s", newt_last_error());
     newt_timer_free(timer);
-    qsort(times, (size_t)count, sizeof *times, float_order);
+    if (count)
+        qsort(times, (size_t)count, sizeof *times, float_order);
     work->us = count ? (times[(count - 1) / 2] + times[count / 2]) / 2 : 0;
 }
 

@@ -44,6 +44,16 @@ static std::string halved(const std::smatch &m, size_t group)
     return std::to_string(std::stol(m[group]) / 2);
 }
 
+// The place of the scratch that stands in front, which another operation may still be reading; "" when there is none.
+static std::string scratch_before(const std::string &text)
+{
+    const size_t at = text.rfind("NT_SHARED("), kernel = text.rfind("__global__");
+    if (at == std::string::npos || (kernel != std::string::npos && at < kernel))
+        return "";
+    const size_t end = text.find(");", at), comma = text.rfind(", ", end);
+    return text.substr(comma + 2, end - comma - 2);
+}
+
 // Each matches once or more in a line; each match is a mutant.
 static const Operator operators[] = {
     { "barrier removed", R"(__syncthreads\(\);)", [](const std::smatch &) { return ";"; } },
@@ -63,7 +73,6 @@ static const Operator operators[] = {
     { "one slot fewer", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, -1) + ";"; } },
     { "one slot more", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, 1) + ";"; } },
     { "one part fewer", R"(i < (\d+);)", [](const std::smatch &m) { return "i < " + number(m, 1, -1) + ";"; } },
-    { "scratch overlaps", R"((NT_SHARED\(.*, )([1-9]\d*)\))", [](const std::smatch &m) { return m[1].str() + "0)"; } },
     { "shuffle halved", R"((nt_shfl_xor\(.*, )(\d+)\))", [](const std::smatch &m) { return m[1].str() + halved(m, 2) + ")"; } },
     { "stride halved", R"(\* (\d+)(?!\d))", [](const std::smatch &m) { return "* " + halved(m, 1); } },
     { "lane bit lost", R"(tid & (\d+))", [](const std::smatch &m) { return "tid & " + halved(m, 1); } },
@@ -123,6 +132,12 @@ static void mutate_line(const std::string &object, const std::string &before, co
                 out.push_back({ object, op.name, shown, before + whole + "\n" + after });
         }
     }
+    static const std::regex scratch(R"((NT_SHARED\(.*, )(\d+)\);)");
+    std::smatch m;
+    const std::string other = scratch_before(before);
+    if (std::regex_search(line, m, scratch) && !other.empty() && other != m[2])
+        out.push_back({ object, "scratch overlaps", shown,
+                        before + m.prefix().str() + m[1].str() + other + ");" + m.suffix().str() + "\n" + after });
 }
 
 // What a run of the tests loads, and the kernels among it that it launches.
