@@ -67,6 +67,13 @@ static IrValue *recompute(Rewrite *rw, const IrValue *v, const Layout *l)
     return copy->results[0];
 }
 
+/// A cast to wider elements: what it is made from moves with less.
+static bool is_widened(const IrValue *v)
+{
+    return v->def != NULL && v->def->code == IR_CAST &&
+           type_elem_bytes(v->def->args[0]->type) < type_elem_bytes(v->type);
+}
+
 /// `v`, a value of the original function, in layout `l`.
 static IrValue *demand(Rewrite *rw, IrValue *v, const Layout *l)
 {
@@ -77,7 +84,8 @@ static IrValue *demand(Rewrite *rw, IrValue *v, const Layout *l)
         if (version->layout == l)
             return version->value;
     }
-    IrValue *made = rw->as->flexible[v->id] ? recompute(rw, v, l) : convert(rw, v, l);
+    const bool anew = rw->as->flexible[v->id] || is_widened(v);
+    IrValue *made = anew ? recompute(rw, v, l) : convert(rw, v, l);
     return remember(rw, v, l, made);
 }
 

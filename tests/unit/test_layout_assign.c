@@ -124,6 +124,10 @@ static const AssignCase cases[] = {
       "for %zero, %n, %step (%i: i32) {\n%o = splat %i : (64, 64) i32\n"
       "%p = ptr_add %b, %o : (64, 64) *fp32\nstore %p, %v\nyield\n}\n",
       1, IR_CONVERT, 0, COLUMN_LAYOUT },
+    { "narrow_values_move", GRID BY_ROW BY_COLUMN AT("a", "%h", "%by_row", "(64, 64) *fp16")
+      "%v = load %a : (64, 64) fp16\n%w = cast %v : (64, 64) fp32\n"
+      AT("b", "%y", "%by_column", "(64, 64) *fp32") "store %b, %w\n",
+      1, IR_CONVERT, 0, COLUMN_LAYOUT },
     { "if_results", GRID BY_ROW "%c = eq %n, %n : i1\n" AT("a", "%x", "%by_row", "(64, 64) *fp32")
       "%w = if %c : (64, 64) fp32 {\n%k = const 0.0 : (64, 64) fp32\nyield %k\n} else {\n"
       "%v = load %a : (64, 64) fp32\nyield %v\n}\nstore %a, %w\n",
@@ -254,12 +258,27 @@ static void check_conversion_outside(void **state)
     }
 }
 
+/// What is cast to wider elements moves before that.
+static void check_narrow_conversion(void **state)
+{
+    (void)state;
+    LayoutIrCase c;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (strcmp(cases[i].name, "narrow_values_move") != 0)
+            continue;
+        IrFunc *fn = assign(&c, &cases[i], 4);
+        assert_int_equal(type_elem_bytes(layout_ir_op(fn, IR_CONVERT, 0)->results[0]->type), 2);
+        ir_case_free(&c.ir);
+    }
+}
+
 int main(void)
 {
     enum { COUNT = sizeof cases / sizeof *cases };
-    struct CMUnitTest tests[COUNT + 1];
+    struct CMUnitTest tests[COUNT + 2];
     for (size_t i = 0; i < COUNT; i++)
         tests[i] = (struct CMUnitTest){ cases[i].name, check_assign, NULL, NULL, (void *)&cases[i] };
     tests[COUNT] = (struct CMUnitTest)cmocka_unit_test(check_conversion_outside);
+    tests[COUNT + 1] = (struct CMUnitTest)cmocka_unit_test(check_narrow_conversion);
     return cmocka_run_group_tests_name("layout_assign", tests, NULL, NULL);
 }
