@@ -1,5 +1,6 @@
 /// expr.c - expressions of tile kernels: what they are in the generated kernel, and their axes.
 #include "tile/tile_impl.h"
+#include <math.h>
 #include <string.h>
 
 // ---- names ----------------------------------------------------------------------------------
@@ -215,6 +216,16 @@ static AstNode *fused(Tile *t, AstBinaryOp op, const Value *a, const Value *b)
     return TILE_CALL(t, "dot", product->factors[0], product->factors[1], sum->ast);
 }
 
+/// -inf less what is the same along the axis, as in exp(x - max(x)): it is -inf unless the other is
+/// an infinity too, and then what counts is no number either.
+static bool stays_low(const Value *out, const Value *a, const Value *b, unsigned at)
+{
+    unsigned lead = out->rank - a->rank, from = b->kind == VALUE_BLOCK ? out->rank - b->rank : 0;
+    bool low = a->kind == VALUE_BLOCK && at >= lead && a->pads[at - lead].known &&
+               a->pads[at - lead].value == -(double)INFINITY;
+    return low && (b->kind == VALUE_SCALAR || at < from || !b->axes[at - from]);
+}
+
 Value tile_binary_value(Tile *t, AstBinaryOp op, const Value *a, const Value *b, Span span)
 {
     Value v[2] = { *a, *b }, out;
@@ -235,6 +246,8 @@ Value tile_binary_value(Tile *t, AstBinaryOp op, const Value *a, const Value *b,
         double pads[2];
         if (tile_pads_of(v, 2, &out, i, pads))
             out.pads[i] = combine(op, pads);
+        else if (op == AST_SUB && stays_low(&out, a, b, i))
+            out.pads[i] = tile_pad(-(double)INFINITY);
     }
     out.ast = fused(t, op, a, b);
     if (!out.ast)
@@ -356,7 +369,13 @@ static Value expr(Tile *t, const AstNode *n)
     case AST_SUBSCRIPT: return tile_subscript(t, ast_subscript(n));
     case AST_UNARY: return unary(t, ast_unary(n));
     case AST_BINARY: {
-        Value a = tile_expr(t, ast_binary(n)->lhs), b = tile_expr(t, ast_binary(n)->rhs);
+        // A reduction on the right may give the variable on the left what does not count beyond its
+        // ends (tile_masked), so the variable is read last.
+        bool last = ast_binary(n)->lhs->kind == AST_NAME;
+        Value a = last ? tile_error() : tile_expr(t, ast_binary(n)->lhs);
+        Value b = tile_expr(t, ast_binary(n)->rhs);
+        if (last)
+            a = tile_expr(t, ast_binary(n)->lhs);
         return tile_binary_value(t, ast_binary(n)->op, &a, &b, n->span);
     }
     case AST_COMPARE: return compare(t, ast_compare(n));

@@ -180,7 +180,7 @@ static Value inlined(Tile *t, const Function *f, const FunctionArgs *args, Span 
     t->frame = &frame;
     for (uint32_t i = 0; i < f->param_count; i++) {
         Value v = as_variable(t, f->params[i].name, args->at[i]);
-        VEC_PUSH(t->arena, &env, ((Variable){ f->params[i].name, v }));
+        VEC_PUSH(t->arena, &env, ((Variable){ .name = f->params[i].name, .value = v }));
     }
     t->env = env;
     t->module = f->module;

@@ -87,6 +87,34 @@ static AstNode *identity(Tile *t, BuiltinId id, ScalarKind elem, double *pad)
     return low || high ? least_integer(t, info, high) : tile_int(t, 0);
 }
 
+/// The variable that holds `v`, when the statements being walked have assigned it.
+static Variable *variable_of(Tile *t, const Value *v)
+{
+    for (uint32_t i = 0; i < t->env.len; i++)
+        if (t->env.at[i].value.ast == v->ast && v->ast->kind == AST_NAME &&
+            t->env.at[i].depth == t->depth)
+            return &t->env.at[i];
+    return NULL;
+}
+
+/// To the end of these statements the variable has `pad` beyond the ends of the reduced axes: exp(x
+/// - max(x)) is 0 there, so that no later sum needs a mask.
+static AstNode *keep_masked(Tile *t, Variable *var, AstNode *where, const Axes *axes, double pad)
+{
+    AstNode *local = tile_sym(t, tile_fresh(t, var->name->text));
+    tile_emit_assign(t, local, where);
+    if (!var->unmasked) {
+        Value *before = ARENA_NEW(t->arena, Value);
+        *before = var->value;
+        var->unmasked = before;
+    }
+    var->value.ast = local;
+    for (unsigned i = 0; i < var->value.rank; i++)
+        if (axes->on[i] && var->value.axes[i] && var->value.axes[i]->end)
+            var->value.pads[i] = tile_pad(pad);
+    return local;
+}
+
 /// `v` with the identity in the lanes beyond the axes that are reduced, where it is not there yet.
 static AstNode *masked(Tile *t, BuiltinId id, const Value *v, const Axes *axes)
 {
@@ -97,7 +125,11 @@ static AstNode *masked(Tile *t, BuiltinId id, const Value *v, const Axes *axes)
         if (axes->on[i] && !holds)
             mask = tile_both(t, AST_BIT_AND, mask, tile_axis_mask(t, v->axes[i], i, v->rank));
     }
-    return mask ? TILE_CALL(t, "where", mask, v->ast, other) : v->ast;
+    if (!mask)
+        return v->ast;
+    AstNode *where = TILE_CALL(t, "where", mask, v->ast, other);
+    Variable *var = pad != 0.0 && !tile_is_chunked(v) ? variable_of(t, v) : NULL;
+    return var ? keep_masked(t, var, where, axes, pad) : where;
 }
 
 // ---- results --------------------------------------------------------------------------------

@@ -301,10 +301,19 @@ void tile_block(Tile *t, AstNodes body, TileNodes *out)
     TileNodes *outer = t->out;
     const Span span = t->span;
     t->out = out;
+    t->depth++;
     for (uint32_t i = 0; i < body.len; i++) {
         t->span = body.at[i]->span;
         statement(t, body.at[i]);
     }
+    for (uint32_t i = 0; i < t->env.len; i++) {
+        Variable *var = &t->env.at[i];
+        if (var->depth == t->depth && var->unmasked) {
+            var->value = *var->unmasked;
+            var->unmasked = NULL;
+        }
+    }
+    t->depth--;
     t->out = outer;
     t->span = span;
 }

@@ -111,6 +111,8 @@ typedef struct OpenParam {
 typedef struct Variable {
     Sym name;
     Value value;
+    unsigned depth;         ///< of the block of statements that assigned it
+    const Value *unmasked;  ///< what it is behind that block, when `value` is a masked copy of it
 } Variable;
 typedef VEC(Variable) Variables;
 
@@ -176,6 +178,7 @@ typedef struct Tile {
     VEC(LoopPads) pads;
     const AstFor *outer;       ///< the loop that becomes the grid
     VEC(Axis *) grid;          ///< its axes
+    unsigned depth;            ///< of the block of statements that is walked
     bool inside;               ///< in the body of the outer loop
     bool again;                ///< something was learned: walk the body once more
     bool has_dot, has_reduce;  ///< for default block sizes

@@ -83,9 +83,9 @@ void tile_bind(Tile *t, Sym name, Value v)
 {
     Variable *old = tile_find(t, name);
     if (old)
-        old->value = v;
+        *old = (Variable){ .name = name, .value = v, .depth = t->depth };
     else
-        VEC_PUSH(t->arena, &t->env, ((Variable){ name, v }));
+        VEC_PUSH(t->arena, &t->env, ((Variable){ .name = name, .value = v, .depth = t->depth }));
 }
 
 // ---- sizes ----------------------------------------------------------------------------------

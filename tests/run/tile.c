@@ -71,6 +71,23 @@ static void test_matmul(RunCx *cx)
         for (int64_t gap = 0; gap < 4; gap += 3)
             for (int turn = 0; turn < 2; turn++)
                 check_matmul(cx, shapes[i][0], shapes[i][1], shapes[i][2], gap, turn == 1);
+    // A stride beyond 32 bits: computed in 64.
+    NewtF16 row[8], got[8];
+    for (size_t i = 0; i < 8; i++)
+        row[i] = newt_f16(run_uniform(cx));
+    void *drow = RUN_IN(cx, row), *dgot = RUN_OUT(cx, sizeof got);
+    NewtTensor one = newt_tensor2(drow, NEWT_F16, 1, 1), many = newt_tensor2(drow, NEWT_F16, 1, 8);
+    NewtTensor far = newt_tensor2(dgot, NEWT_F16, 1, 8);
+    one.stride[0] = many.stride[0] = far.stride[0] = INT64_C(1) << 33;
+    RUN_OK(K(matmul)(cx->device, NULL, one, many, far));
+    run_get(cx, dgot, got);
+    for (size_t i = 0; i < 8; i++) {
+        double want = (double)newt_f16_to_float(row[0]) * (double)newt_f16_to_float(row[i]);
+        run_near((double)newt_f16_to_float(got[i]), want, fabs(want) * 0x1p-11, i);
+    }
+    far.stride[0] = INT64_MAX;
+    far.shape[0] = one.shape[0] = 2;
+    assert_int_equal(K(matmul)(cx->device, NULL, one, many, far), NEWT_TOO_LARGE);
     NewtTensor empty = newt_tensor2(NULL, NEWT_F16, 0, 0);
     RUN_OK(K(matmul)(cx->device, NULL, empty, empty, empty));
 }
@@ -125,8 +142,9 @@ static void check_softmax(RunCx *cx, int64_t rows, int64_t width, int64_t gap, b
 
 static void test_softmax(RunCx *cx)
 {
-    static const int64_t shapes[][2] = { { 1, 1 },    { 5, 7 },    { 3, 1024 }, { 4, 1025 },
-                                         { 2, 1500 }, { 2, 4096 }, { 1, 5000 }, { 0, 9 }, { 3, 16385 } };
+    static const int64_t shapes[][2] = { { 1, 1 },    { 5, 7 },    { 3, 1024 },
+                                         { 4, 1025 }, { 2, 1500 }, { 2, 4096 },
+                                         { 1, 5000 }, { 0, 9 },    { 3, 16385 } };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int64_t gap = 0; gap < 3; gap += 2)
             for (int turn = 0; turn < 2; turn++)

@@ -354,16 +354,27 @@ static void test_columns(RunCx *cx)
                      NEWT_BAD_ARGUMENT);
 }
 
-RUN_TESTS = { { "parts", test_parts },
-              { "helpers", test_helpers },
-              { "histogram", test_histogram },
-              { "batched", test_batched },
-              { "by_index", test_by_index },
-              { "instances", test_instances },
-              { "layernorm", test_layernorm },
-              { "exchange", test_exchange },
-              { "tuned", test_tuned },
-              { "attention", test_attention },
-              { "words", test_words },
-              { "columns", test_columns },
-              RUN_END };
+static void test_carried(RunCx *cx)
+{
+    enum { M = 6, N = 45 };
+    float *x = floats(cx, M * N), got[M];
+    void *out = RUN_OUT(cx, sizeof got);
+    RUN_OK(K(carried)(cx->device, NULL,
+                      TENSOR(run_buffer(cx, x, M * N * sizeof *x, 0), NEWT_F32, 2, M, N),
+                      TENSOR(out, NEWT_F32, 1, M)));
+    run_get(cx, out, got);
+    for (size_t m = 0; m < M; m++) {
+        double sum = 0;
+        for (size_t n = 0; n < N; n++)
+            sum += 2 * exp((double)x[m * N + n] - 1);
+        run_near((double)got[m], sum, 1e-4, m);
+    }
+}
+
+RUN_TESTS = { { "parts", test_parts },         { "helpers", test_helpers },
+              { "histogram", test_histogram }, { "batched", test_batched },
+              { "by_index", test_by_index },   { "instances", test_instances },
+              { "layernorm", test_layernorm }, { "exchange", test_exchange },
+              { "tuned", test_tuned },         { "attention", test_attention },
+              { "words", test_words },         { "columns", test_columns },
+              { "carried", test_carried },     RUN_END };
