@@ -121,9 +121,10 @@ static bool take_fragment(Tile *t, const AstNode *n, Tunable *x)
 Value tile_register_tunable(Tile *t, const AstCall *n)
 {
     Tunable x;
+    const unsigned met = diag_error_met(t->program->diags);
     bool text = n->args.len == 2 && n->args.at[0]->kind == AST_STRING && !n->keywords.len;
     if (!text || !take_fragment(t, n->args.at[1], &x)) {
-        if (!t->failed)
+        if (diag_error_met(t->program->diags) == met)
             tile_fault(t, DIAG_BAD_CALL, n->base.span,
                        "'register_tunable' takes a name and a fragment");
         diag_help(t->program->diags,

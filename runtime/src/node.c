@@ -14,6 +14,11 @@ _Static_assert(sizeof((NewtNodeParams){ 0 }.maps) >=
 /// Lays the argument values out as the generated functions do.
 static NewtStatus record_fill(const NewtKernel *kernel, void *const args[], char record[RECORD_MAX])
 {
+    if (kernel->binding)
+        return newti_fail(NEWT_UNSUPPORTED,
+                          "%s takes tensors, and a node's arguments are its parameters: capture a "
+                          "launch instead",
+                          kernel->name);
     for (uint32_t i = 0; i < kernel->param_count; i++) {
         const NewtParam *param = &kernel->params[i];
         if (!args || !args[i])
