@@ -75,6 +75,14 @@ struct Accumulator {
     const void *pc;
 };
 
+// Registers of a factor, which stay as they are until a wait covers the product.
+struct FactorRegisters {
+    uint32_t group;
+    const unsigned *at;
+    unsigned words[4];
+    const void *pc;
+};
+
 // The last sum that a thread has waited for, which a product may add to without a fence.
 struct WaitedSum {
     void *at;
@@ -84,6 +92,7 @@ struct WaitedSum {
 struct Products {
     Groups groups;
     std::vector<Accumulator> accumulators;
+    std::vector<FactorRegisters> factors;
     std::vector<WaitedSum> waited;
     bool is_fenced;  // since the last wait
     Work last;       // of the warpgroup, at its first thread

@@ -106,6 +106,11 @@ KERNEL(copy_masked_outside, 128)
     nt_copy_wait<0>();
 }
 
+KERNEL(barrier_of_half_a_warp, 128)
+{
+    nt_named_barrier(1, 48);
+}
+
 // ---- boxes: warp 0's first thread loads two boxes of 64 x 32 bytes each, the others read them ----
 
 #define INIT(COUNT, FENCE) \
@@ -385,6 +390,31 @@ FROM_REGISTERS(f16_registers, 64, 2, float, nt_wgmma_m64n64k16_f32_f16_f16_rs<0>
 FROM_REGISTERS(tf32_registers, 64, 4, float, nt_wgmma_m64n64k8_f32_tf32_tf32_rs)
 FROM_REGISTERS(e4m3_registers, 64, 1, float, nt_wgmma_m64n64k32_f32_e4m3_e5m2_rs)
 FROM_REGISTERS(s8_registers, 64, 1, int, nt_wgmma_m64n64k32_s32_s8_s8_rs)
+
+KERNEL(registers_overwritten, 128)
+{
+    constexpr int N = 8, SPAN = 128;
+    constexpr bool SWAP_B = false;
+    PRODUCT_BEGIN(N, 128, false, false, 2)
+    (void)k, (void)a_lines, (void)steps;
+    nt_fence_async();
+    __syncthreads();
+    const int i = 0;
+    unsigned x[4];
+    for (int w = 0; w < 4; w++)
+        nt_load<4>((unsigned char *)&x[w], in + tid * 16 + w * 4);
+    float sum[N / 2];
+    nt_wgmma_fence();
+#line 56 "planted.newt"
+    nt_wgmma_m64n8k16_f32_f16_f16_rs<0>(sum, x, B_AT, 0);
+    nt_wgmma_commit();
+    x[2] ^= 1;
+#line 57 "planted.newt"
+    nt_wgmma_wait<0>();
+    nt_wgmma_keep(sum);
+    put_sum<N>(out, sum, tid);
+    STORE(64 * 1024 + tid * 16, x);
+}
 
 // An fp16 sum, in words.
 KERNEL(f16_sum, 128)

@@ -237,8 +237,10 @@ static void product_start(uint32_t first)
         const Call &own = call_of(t);
         take_sum(t, own, p.kind);
         p.sums.push_back(own.sum);
-        if (own.a)
-            p.a_words.insert(p.a_words.end(), own.a, own.a + 4);
+        if (!own.a)
+            continue;
+        p.a_words.insert(p.a_words.end(), own.a, own.a + 4);
+        t.products.factors.push_back({ t.products.groups.committed, own.a, { own.a[0], own.a[1], own.a[2], own.a[3] }, t.event.pc });
     }
     const Knowledge common = common_knowledge(first);
     const Actor who = { &common, ~0u, lead.products.groups.agent, lead.products.groups.committed + 1, true, group_threads / 32 };
@@ -298,6 +300,18 @@ static void give_back(const Thread &t, Products &p, const Accumulator &a, const 
     p.waited.push_back({ a.at, std::vector<unsigned char>((unsigned char *)a.at, (unsigned char *)a.at + a.bytes) });
 }
 
+// Products are given the words when they start; a GPU reads the registers at any time until the wait.
+static void check_factors(const Thread &t, Products &p, uint32_t covered, const void *pc)
+{
+    std::vector<FactorRegisters> left;
+    for (const FactorRegisters &f : p.factors)
+        if (f.group >= covered)
+            left.push_back(f);
+        else if (memcmp(f.at, f.words, sizeof f.words) != 0)
+            report(SIMT_MISSING_WAIT, pc, t.number, f.pc, "a factor's registers were written before a wait covers the product of");
+    p.factors = std::move(left);
+}
+
 }  // namespace simt
 
 using namespace simt;
@@ -335,6 +349,7 @@ void simt_product_wait(unsigned newest)
     Products &p = t.products;
     const uint32_t committed = p.groups.committed, covered = committed > newest ? committed - newest : 0;
     groups_wait(t, p.groups, newest);
+    check_factors(t, p, covered, pc);
     std::vector<Accumulator> left;
     for (const Accumulator &a : p.accumulators)
         if (a.group < covered)
@@ -345,11 +360,15 @@ void simt_product_wait(unsigned newest)
     p.is_fenced = false;
 }
 
-void simt_product_keep(const void *sum, size_t bytes)
+void simt_product_keep(const void *at, size_t bytes)
 {
     for (const Accumulator &a : machine.current->products.accumulators)
-        if ((size_t)((const char *)a.at - (const char *)sum) < bytes)
+        if ((size_t)((const char *)a.at - (const char *)at) < bytes)
             report(SIMT_MISSING_WAIT, __builtin_return_address(0), machine.current->number, a.pc,
                    "uses accumulators of a product that no wait covers");
+    for (const FactorRegisters &f : machine.current->products.factors)
+        if ((size_t)((const char *)f.at - (const char *)at) < bytes)
+            report(SIMT_MISSING_WAIT, __builtin_return_address(0), machine.current->number, f.pc,
+                   "uses a factor's registers, and no wait covers the product of");
 }
 }

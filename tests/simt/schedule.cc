@@ -66,6 +66,8 @@ static void barrier_arrive(Thread &t)
         machine.stopped = true;
         return;
     }
+    if (e.value % 32)
+        report(SIMT_WRONG_OPERAND, e.pc, -1, nullptr, "a barrier of %u threads, which are no whole warps", (unsigned)e.value);
     Barrier &b = machine.barriers[e.operand];
     if (b.arrived.empty()) {
         b.pc = e.pc;
