@@ -5,9 +5,11 @@ using namespace simt;
 
 namespace simt {
 
-bool argument_is_unwritten(unsigned index)
+bool argument_is_unwritten(unsigned index, size_t bytes)
 {
-    return machine.current->registers.arguments[index] != 0;
+    uint64_t shadow = 0;
+    memcpy(&shadow, &machine.current->registers.arguments[index], bytes);
+    return shadow != 0;
 }
 
 void check_arguments(const void *pc, bool address, bool mask)
@@ -71,7 +73,7 @@ const SimtPlace *simt_place()
 void simt_load(void *to, const void *from, size_t bytes, bool mask, int space)
 {
     const void *pc = __builtin_return_address(0);
-    check_arguments(pc, mask && argument_is_unwritten(1), argument_is_unwritten(3));
+    check_arguments(pc, mask && argument_is_unwritten(1, sizeof from), argument_is_unwritten(3, sizeof mask));
     const Event e = stop(memory_event(pc, from, bytes, false, mask, space));
     if (!mask)
         return;
@@ -86,7 +88,7 @@ void simt_load(void *to, const void *from, size_t bytes, bool mask, int space)
 void simt_store(void *to, const void *from, size_t bytes, bool mask, int space)
 {
     const void *pc = __builtin_return_address(0);
-    check_arguments(pc, mask && argument_is_unwritten(0), argument_is_unwritten(3));
+    check_arguments(pc, mask && argument_is_unwritten(0, sizeof to), argument_is_unwritten(3, sizeof mask));
     const Event e = stop(memory_event(pc, to, bytes, true, mask, space));
     if (!mask)
         return;
@@ -100,7 +102,7 @@ void simt_store(void *to, const void *from, size_t bytes, bool mask, int space)
 bool simt_atomic(void *at, size_t bytes, const char *order)
 {
     const void *pc = __builtin_return_address(0);
-    check_arguments(pc, argument_is_unwritten(0), false);
+    check_arguments(pc, argument_is_unwritten(0, sizeof at), false);
     Event e = memory_event(pc, at, bytes, true, true, SIMT_GLOBAL);
     e.kind = Stop::Atomic;
     stop(e);
@@ -137,7 +139,7 @@ unsigned long long simt_shuffle(unsigned long long value, unsigned mask, int mod
     Event e = {};
     e.kind = Stop::Exchange;
     e.pc = __builtin_return_address(0);
-    check_arguments(e.pc, false, argument_is_unwritten(1) || argument_is_unwritten(3));
+    check_arguments(e.pc, false, argument_is_unwritten(1, sizeof mask) || argument_is_unwritten(3, sizeof operand));
     e.lanes = mask;
     e.mode = mode;
     e.operand = operand;
@@ -154,7 +156,7 @@ unsigned simt_vote(unsigned mask, int mode, bool predicate)
     Event e = {};
     e.kind = Stop::Vote;
     e.pc = __builtin_return_address(0);
-    check_arguments(e.pc, false, argument_is_unwritten(0) || argument_is_unwritten(2));
+    check_arguments(e.pc, false, argument_is_unwritten(0, sizeof mask) || argument_is_unwritten(2, sizeof predicate));
     e.lanes = mask;
     e.mode = mode;
     e.value = predicate;

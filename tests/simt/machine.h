@@ -151,8 +151,9 @@ void fiber_leave();
 unsigned char *stack_shadow(const void *at);
 
 // ---- events.cc ----
-// Whether the caller has left an uninitialised register as an argument of the function that is called by device code.
-bool argument_is_unwritten(unsigned index);
+// Whether device code calls the function with an uninitialised register as argument `index`, of so many bytes: those
+// behind are of earlier calls.
+bool argument_is_unwritten(unsigned index, size_t bytes);
 void check_arguments(const void *pc, bool address, bool mask);
 // Reports uninitialised bytes of the thread's registers; `use` says what they are used for.
 void check_registers(const void *pc, const void *at, size_t bytes, const char *use);

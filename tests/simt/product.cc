@@ -321,7 +321,7 @@ extern "C" {
 void simt_product(void *sum, const unsigned *a, unsigned long long a_at, unsigned long long b_at, unsigned kind, int scale)
 {
     const void *pc = __builtin_return_address(0);
-    check_arguments(pc, (!a && argument_is_unwritten(2)) || argument_is_unwritten(3) || argument_is_unwritten(5), false);
+    check_arguments(pc, (!a && argument_is_unwritten(2, sizeof a_at)) || argument_is_unwritten(3, sizeof b_at) || argument_is_unwritten(5, sizeof scale), false);
     if (a)
         check_registers(pc, a, 4 * sizeof *a, "is multiplied");
     const Call call = { sum, a, a_at, b_at, kind, scale };

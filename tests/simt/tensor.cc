@@ -135,7 +135,7 @@ extern "C" {
 void simt_tma_load(void *to, const void *map, void *bar, int rank, const int *coords)
 {
     const void *pc = __builtin_return_address(0);
-    check_arguments(pc, argument_is_unwritten(0) || argument_is_unwritten(2), false);
+    check_arguments(pc, argument_is_unwritten(0, sizeof to) || argument_is_unwritten(2, sizeof bar), false);
     check_registers(pc, coords, (size_t)rank * sizeof *coords, "is a coordinate");
     stop(turn_event(pc));
     Box box;
@@ -154,7 +154,7 @@ void simt_tma_load(void *to, const void *map, void *bar, int rank, const int *co
 void simt_tma_store(const void *map, const void *from, int rank, const int *coords)
 {
     const void *pc = __builtin_return_address(0);
-    check_arguments(pc, argument_is_unwritten(1), false);
+    check_arguments(pc, argument_is_unwritten(1, sizeof from), false);
     check_registers(pc, coords, (size_t)rank * sizeof *coords, "is a coordinate");
     stop(turn_event(pc));
     Box box;
