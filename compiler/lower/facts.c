@@ -28,20 +28,52 @@ static int64_t wide_elements(const ParamBinding *params, uint32_t count)
     return most;
 }
 
-// Integers that decide where memory is touched are multiples of a wide access: strides and bounds.
-static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
+// The kernel in IR with what is assumed so far.
+static IrFunc *lower_assumed(Enumerate *e, const Facts *facts, const Function *f, const Settings *s)
 {
     const Variant plain = { .function = f,
-                            .params = s->params,
+                            .params = facts->params,
                             .num_warps = (uint16_t)s->num_warps,
                             .num_stages = (uint16_t)s->num_stages,
                             .index64 = e->opt->index64,
                             .instance_name = s->name };
-    IrFunc *fn = lower_kernel(e->p, &plain, e->p->arena);
+    return lower_kernel(e->p, &plain, e->p->arena);
+}
+
+// Whether a fact about the parameter's value can be added.
+static bool is_free_integer(const ParamBinding *b)
+{
+    return !b->is_constexpr && !b->has_value && b->type->kind == TYPE_SCALAR &&
+           type_is_int(b->type);
+}
+
+// Strides along the axis of neighbours are 1.
+static void assume_unit_strides(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
+{
+    IrFunc *fn = lower_assumed(e, facts, f, s);
+    if (!fn)
+        return;
+    bool *ones = ARENA_NEW_N(e->p->arena, bool, fn->body->argc + 1);
+    lower_reach_strides(fn, e->p->arena, ones);
+    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        const uint32_t at = fn->params[i].source_index;
+        ParamBinding *b = &facts->params[at];
+        if (!ones[i] || !is_free_integer(b) || b->divisor > 1 || (b->has_range && b->lo > 1))
+            continue;
+        b->has_value = true;
+        b->equals = 1;
+        add_fact(facts, f, at, "", 1);
+    }
+}
+
+// Integers that decide where memory is touched are multiples of a wide access: strides and bounds.
+static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
+{
+    const int64_t n = wide_elements(s->params, f->param_count);
+    IrFunc *fn = n > 1 ? lower_assumed(e, facts, f, s) : NULL;
     if (!fn)
         return;
     bool *reached = ARENA_NEW_N(e->p->arena, bool, fn->body->argc + 1);
-    const int64_t n = wide_elements(s->params, f->param_count);
     lower_reach_addresses(fn, e->p->arena, (unsigned)n, reached);
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const uint32_t at = fn->params[i].source_index;
@@ -49,8 +81,7 @@ static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, cons
         // Of a tensor's sizes only those along which elements lie side by side bound wide accesses.
         if (f->params[at].role == PARAM_SIZE && !f->params[at].is_dense)
             continue;
-        if (!reached[i] || n == 1 || b->has_value || b->type->kind != TYPE_SCALAR ||
-            !type_is_int(b->type) || b->divisor % n == 0)
+        if (!reached[i] || !is_free_integer(b) || b->divisor % n == 0)
             continue;
         b->divisor = n;
         b->assumed = true;
@@ -234,6 +265,7 @@ static bool class_variants(Enumerate *e, UnitBuild *b, const Settings *s, bool l
         if (assume) {
             assume_dense(&facts, f);
             assume_alignment(&facts, f);
+            assume_unit_strides(e, &facts, f, s);
             assume_multiples(e, &facts, f, s);
         } else
             ok = assume_list(e, f, how, &facts);

@@ -159,6 +159,13 @@ static unsigned without_axis(unsigned axes, unsigned at)
     return (axes & below) | (axes >> 1 & ~below);
 }
 
+static bool is_one(const IrValue *v)
+{
+    while (v->def && (v->def->code == IR_SPLAT || v->def->code == IR_CAST))
+        v = v->def->args[0];
+    return ir_is_const(v) && !v->def->attr.konst.is_float && v->def->attr.konst.i == 1;
+}
+
 static Along along(Reach *r, const IrValue *v);
 
 static Along along_op(Reach *r, const IrOp *op)
@@ -183,6 +190,9 @@ static Along along_op(Reach *r, const IrOp *op)
     case IR_SUB:
     case IR_REM: return (Along){ a.varies | b.varies, a.unit };
     case IR_MUL:
+        if (is_one(op->args[0]) || is_one(op->args[1]))
+            return is_one(op->args[0]) ? b : a;
+        return (Along){ a.varies | b.varies, 0 };
     case IR_LT:
     case IR_LE:
     case IR_GT:
@@ -290,6 +300,95 @@ void lower_reach_addresses(IrFunc *fn, Arena *a, unsigned need, bool *params)
         reach_all(&r, fn, params, again);
         params[i] = again[i];
     }
+}
+
+// ---- strides ------------------------------------------------------------------------------------
+
+/// Parameters that do nothing but scale coordinates.
+typedef struct Strides {
+    Reach r;
+    uint32_t *of;     // by value id: 1 + the parameter that it is, converted or spread; or 0
+    bool *used_else;  // by argument of the body
+    bool *ones;
+} Strides;
+
+static bool passes_on(const IrOp *op)
+{
+    return op->code == IR_CAST || op->code == IR_SPLAT || op->code == IR_BROADCAST ||
+           op->code == IR_EXPAND_DIMS;
+}
+
+static bool find_uses(IrOp *op, void *cx)
+{
+    Strides *s = cx;
+    for (uint32_t i = 0; i < op->argc; i++) {
+        const uint32_t param = op->args[i] ? s->of[op->args[i]->id] : 0;
+        if (!param)
+            continue;
+        if (passes_on(op))
+            s->of[op->results[0]->id] = param;
+        else if (op->code != IR_MUL && op->code != IR_PTR_ADD)
+            s->used_else[param - 1] = true;
+    }
+    return true;
+}
+
+/// 1 + the last parameter that scales a coordinate which counts by ones in the address `v`; or 0.
+static uint32_t last_stride(Strides *s, const IrValue *v)
+{
+    const IrOp *op = v->def;
+    uint32_t last = 0;
+    if (!type_is_block(v->type) || s->r.steps == 0)
+        return 0;
+    s->r.steps--;
+    if (!op) {
+        const IrOp *loop = v->block->parent;
+        return loop && loop->code == IR_FOR ? last_stride(s, loop->args[v->index + 2]) : 0;
+    }
+    if (op->code == IR_MUL) {
+        for (uint32_t i = 0; i < 2; i++)
+            if (s->of[op->args[i]->id] && along(&s->r, op->args[1 - i]).unit)
+                last = s->of[op->args[i]->id];
+        return last;
+    }
+    if (!passes_on(op) && op->code != IR_PTR_ADD && op->code != IR_ADD && op->code != IR_SUB)
+        return 0;
+    for (uint32_t i = 0; i < op->argc; i++) {
+        const uint32_t next = last_stride(s, op->args[i]);
+        last = next > last ? next : last;
+    }
+    return last;
+}
+
+static bool find_stride(IrOp *op, void *cx)
+{
+    enum { STEPS = 1000 };
+    Strides *s = cx;
+    if (!is_access(op) || op->argc == 0)
+        return true;
+    s->r.steps = STEPS;
+    if (along(&s->r, op->args[0]).unit)
+        return true;
+    s->r.steps = STEPS;
+    const uint32_t stride = last_stride(s, op->args[0]);
+    if (stride && !s->used_else[stride - 1])
+        s->ones[stride - 1] = true;
+    return true;
+}
+
+void lower_reach_strides(IrFunc *fn, Arena *a, bool *ones)
+{
+    Strides s = { .r = { .fn = fn },
+                  .of = ARENA_NEW_N(a, uint32_t, fn->value_count + 1),
+                  .used_else = ARENA_NEW_N(a, bool, fn->body->argc + 1),
+                  .ones = ones };
+    for (uint32_t i = 0; i < fn->body->argc; i++) {
+        const IrValue *param = fn->body->args[i];
+        if (param->type->kind == TYPE_SCALAR && type_is_int(param->type))
+            s.of[param->id] = i + 1;
+    }
+    ir_walk(fn, find_uses, &s);
+    ir_walk(fn, find_stride, &s);
 }
 
 typedef struct Pointers {

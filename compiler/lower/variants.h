@@ -85,6 +85,11 @@ bool lower_enumerate(Program *p, Module *m, const VariantOptions *opt, KernelUni
 /// masks along the axis of the neighbours.
 void lower_reach_addresses(IrFunc *fn, Arena *a, unsigned need, bool *params);
 
+/// Marks the parameters that should be 1 where memory is touched: strides that do nothing else than
+/// scale coordinates, of an access without neighbours otherwise. Of several the last in the list of
+/// parameters: that of a tensor's last axis, as they are commonly passed.
+void lower_reach_strides(IrFunc *fn, Arena *a, bool *ones);
+
 /// Marks the pointer parameters that the kernel reads or writes through (arguments of the body).
 void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes);
 

@@ -1,10 +1,10 @@
-/// test_reach.c - which integers the specialised variant assumes to be multiples: those that wide
-/// accesses need, and no others.
+/// test_reach.c - which integers the specialised variant assumes to be multiples or 1: those that
+/// wide accesses need, and no others.
 #include "lower_case.h"
 
 typedef struct ReachCase {
     const char *name, *params, *body;
-    const char *want;  // the integers, with a space between them
+    const char *want;  // the integers, with a space between them; =1 behind those that are 1
 } ReachCase;
 
 #define TILE                                             \
@@ -29,7 +29,24 @@ static const ReachCase cases[] = {
       "mask=inside), mask=inside)\n",
       "M N ld" },
     { "all_where_no_axis_has_neighbours", MATRIX,
-      TILE "    nl.store(y + (m[:, None] * ld + n[None, :] * ld), 1.0, mask=inside)\n", "M N ld" },
+      TILE "    nl.store(y + (m[:, None] * (ld + 1) + n[None, :] * (ld + 2)), 1.0, mask=inside)\n",
+      "M N ld" },
+    { "the_last_stride_of_an_access_is_1", MATRIX ", xm: int32, xn: int32, ym: int64, yn: int64",
+      TILE "    v = nl.load(x + m[:, None] * xm + xn * n[None, :], mask=inside)\n"
+           "    nl.store(y + (m[:, None] * ym + n[None, :] * yn), v, mask=inside)\n",
+      "N xm xn=1 ym yn=1" },
+    { "the_last_parameter_whatever_its_axis", MATRIX ", xn: int32, xm: int32",
+      TILE "    v = nl.load(x + m[:, None] * xm + n[None, :] * xn, mask=inside)\n"
+           "    nl.store(y + m[:, None] + n[None, :] * 64, v, mask=inside)\n",
+      "M xn xm=1" },
+    { "a_stride_moved_by_a_loop", MATRIX ", xm: int32, xk: int32",
+      "    m = nl.arange(0, 64)\n    k = nl.arange(0, 32)\n"
+      "    at = x + (m[:, None] * xm + k[None, :] * xk)\n"
+      "    for i in range(0, N):\n"
+      "        nl.store(y + m[:, None] * 32 + k[None, :], nl.load(at))\n        at += 32 * xk\n",
+      "xm xk=1" },
+    { "a_width_is_no_stride", MATRIX,
+      TILE "    nl.store(y + m[:, None] * N + n[None, :] * M, 1.0, mask=inside)\n", "M N" },
     { "pointers_moved_by_a_loop", MATRIX,
       "    m = nl.arange(0, 64)\n    k = nl.arange(0, 32)\n"
       "    at = x + m[:, None] * ld + k[None, :]\n"
@@ -74,8 +91,10 @@ static void check(void **state)
     const KernelUnit *unit = &c.units.at[0];
     const Variant *special = &unit->variants[0];
     for (uint32_t i = 0; i < unit->function->param_count; i++)
-        if (special->params[i].assumed && special->params[i].type->kind == TYPE_SCALAR)
-            buf_printf(&got, "%s%s", got.len ? " " : "", unit->function->params[i].name->text);
+        if (special->params[i].has_value ||
+            (special->params[i].assumed && special->params[i].type->kind == TYPE_SCALAR))
+            buf_printf(&got, "%s%s%s", got.len ? " " : "", unit->function->params[i].name->text,
+                       special->params[i].has_value ? "=1" : "");
     assert_string_equal(got.at, t->want);
     buf_free(&source);
     buf_free(&got);
