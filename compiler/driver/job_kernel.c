@@ -355,6 +355,7 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
     if (job->emit & EMIT_REPORT) {
         Buf *accesses = &text->accesses[index - text->first_variant];
         buf_clear(accesses);
+        report_copies(&job->sources, &((const ReportNotes *)passes->on_copy_cx)->copies, accesses);
         report_accesses(&job->arena, &job->sources, fn, accesses);
     }
     return job_launch_facts(job, k, text, fn, index) &&
@@ -379,6 +380,9 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };
     const bool is_generic = index + 1 == form->first_variant + form->variant_count;
+    ReportNotes notes = { .arena = &job->arena };
+    passes.on_copy = report_note_copy;
+    passes.on_copy_cx = &notes;
     // The last variant takes all arguments, those too for which there can be no tensor map.
     passes.no_tensor_copies = is_generic;
     crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));

@@ -50,6 +50,46 @@ static void put_narrow_reason(const AccessReport *r, const IrValue *pointers, in
             "; no wider: what is beside each other in the block is not known to be so in memory");
 }
 
+static void put_place(const SourceMap *sources, Span span, bool is_load, ScalarKind elem, Buf *out)
+{
+    SourcePos at = source_pos(sources, span.lo);
+    if (at.file)
+        buf_printf(out, "      %s:%u:%u: ", at.file->path, at.line, at.column);
+    else
+        buf_puts(out, "      ");
+    buf_printf(out, "%s of %s, ", is_load ? "load" : "store", scalar_info[elem].name);
+}
+
+void report_note_copy(void *notes, const IrOp *op, const char *reason)
+{
+    ReportNotes *n = notes;
+    const ReportCopy copy = { .span = op->span,
+                              .is_load = op->code == IR_LOAD,
+                              .elem = type_scalar_kind(type_elem(op->args[0]->type)->elem),
+                              .reason = reason };
+    for (uint32_t i = 0; i < n->copies.len; i++) {  // what was said last holds
+        ReportCopy *old = &n->copies.at[i];
+        if (old->span.lo != copy.span.lo || old->is_load != copy.is_load)
+            continue;
+        *old = copy;
+        return;
+    }
+    VEC_PUSH(n->arena, &n->copies, copy);
+}
+
+void report_copies(const SourceMap *sources, const ReportCopies *copies, Buf *out)
+{
+    for (uint32_t i = 0; i < copies->len; i++) {
+        const ReportCopy *c = &copies->at[i];
+        put_place(sources, c->span, c->is_load, c->elem, out);
+        if (c->reason)
+            buf_printf(out, "no tile for the copy engine: %s\n", c->reason);
+        else
+            buf_printf(out, "tiles by the copy engine%s\n",
+                       c->is_load ? ", started ahead by a thread of its own" : "");
+    }
+}
+
 static bool put_access(IrOp *op, void *cx)
 {
     const AccessReport *r = cx;
@@ -61,13 +101,7 @@ static bool put_access(IrOp *op, void *cx)
     const unsigned mask_index = op->code == IR_LOAD ? 1 : 2;
     const bool masked = op->argc > mask_index && op->args[mask_index];
     const int64_t bytes = type_elem_bytes(elem);
-    SourcePos at = source_pos(r->sources, op->span.lo);
-    if (at.file)
-        buf_printf(r->out, "      %s:%u:%u: ", at.file->path, at.line, at.column);
-    else
-        buf_puts(r->out, "      ");
-    buf_printf(r->out, "%s of %s, ", op->code == IR_LOAD ? "load" : "store",
-               scalar_info[type_scalar_kind(elem)].name);
+    put_place(r->sources, op->span, op->code == IR_LOAD, type_scalar_kind(elem), r->out);
     if (pointers->type->kind != TYPE_BLOCK) {
         buf_puts(r->out, "one element\n");
         return true;

@@ -8,6 +8,24 @@
 /// it is no wider.
 void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *out);
 
+/// What became of a load or store that might be a copy of a tile by a thread of its own.
+typedef struct ReportCopy {
+    Span span;
+    bool is_load;
+    ScalarKind elem;
+    const char *reason;  ///< why it is none; NULL: it is one
+} ReportCopy;
+typedef VEC(ReportCopy) ReportCopies;
+
+/// PassCtx.on_copy, for a ReportNotes.
+typedef struct ReportNotes {
+    Arena *arena;
+    ReportCopies copies;
+} ReportNotes;
+void report_note_copy(void *notes, const IrOp *op, const char *reason);
+/// One line for each.
+void report_copies(const SourceMap *sources, const ReportCopies *copies, Buf *out);
+
 /// All of it, kernel by kernel: resources, accesses, instructions.
 void report_write(Job *job, const Artifact *art, Buf *out);
 /// Only the instructions.

@@ -106,7 +106,7 @@ typedef union IrAttr {
     struct { IrMem mem; uint16_t ring; bool ordered, tf32; } copy;  ///< COPY; ordered: whoever made it keeps it clear of
                                                             ///< readers; tf32: fp32 elements are rounded
     uint8_t groups;                                         ///< GROUPS: that may still be under way
-    struct { uint16_t pipe, ring, map; } pipe;              ///< PIPE: indices into IrFunc's; ring and map: TENSOR_...
+    struct { uint16_t pipe, ring, map; bool evict_first; } pipe;              ///< PIPE: indices into IrFunc's; ring and map: TENSOR_...
 } IrAttr;
 
 struct IrOp {

@@ -134,6 +134,7 @@ static void print_pipe_use(AttrList *l, const IrOp *op)
         return;
     attr(l, "ring=%u", op->attr.pipe.ring);
     attr(l, "map=%u", op->attr.pipe.map);
+    attr_flag(l, "evict_first", op->attr.pipe.evict_first);
 }
 
 static void print_attrs(Buf *out, const IrOp *op)

@@ -15,6 +15,8 @@
 #include "passes/tensor_host.h"
 #include "target/target.h"
 
+#include <assert.h>
+
 enum {
     MIN_ROWS = 8,        // of a tile: the period of the swizzle
     MIN_LINE_BYTES = 32  // ... and of its fast axis
@@ -54,6 +56,12 @@ unsigned specialize_line(const TensorAccess *access)
     return 0;
 }
 
+const char *specialize_unbounded(Special *s, const IrOp *op, const TensorAccess *access)
+{
+    TensorHost *h = tensor_host_begin(s->fn, s->cx->arena);
+    return tensor_host_add(h, op, access, specialize_line(access), false);
+}
+
 /// Why the tile of a load cannot be copied; NULL: it can.
 static const char *obstacle(Special *s, const IrOp *load, const TensorAccess *access)
 {
@@ -70,7 +78,7 @@ static const char *obstacle(Special *s, const IrOp *load, const TensorAccess *ac
     if (!has_two_axes(block) || line < MIN_LINE_BYTES ||
         block->numel * type_elem_bytes(block) / line < MIN_ROWS)
         return "the tile is too small or has more than two axes";
-    return NULL;
+    return specialize_unbounded(s, load, access);
 }
 
 Feed *specialize_feed_of(Special *s, const IrOp *load)
@@ -283,34 +291,42 @@ static bool any_in_loop(const Special *s)
     return false;
 }
 
-/// The launcher's function for the maps; NULL after noting why there can be none.
+/// The launcher's function for the maps. Each access has been tried (specialize_unbounded).
 static IrFunc *make_map_host(Special *s)
 {
     TensorHost *h = tensor_host_begin(s->fn, s->cx->arena);
     for (uint32_t i = 0; i < s->feeds.len + s->stores.len; i++) {
         const Feed *f = i < s->feeds.len ? &s->feeds.at[i] : &s->stores.at[i - s->feeds.len];
         const char *reason = tensor_host_add(h, f->load, f->access, f->line, f->has_own_map);
-        if (reason) {
-            specialize_note(s, f->load, reason);
-            return NULL;
-        }
+        assert(reason == NULL);
+        (void)reason;
     }
     IrFunc *host = tensor_host_end(h);
     return pass_fold(s->cx, host) && pass_cse(s->cx, host) && pass_dce(s->cx, host) ? host : NULL;
 }
 
+/// Nothing becomes a copy after all.
+static bool give_up(Special *s, const char *reason)
+{
+    IrFunc *fn = s->fn;
+    for (uint32_t i = 0; i < s->feeds.len; i++)
+        specialize_note(s, s->feeds.at[i].load, reason);
+    for (uint32_t i = 0; i < s->stores.len; i++)
+        specialize_note(s, s->stores.at[i].load, reason);
+    fn->ring_count = fn->pipe_count = fn->map_count = 0;
+    return true;
+}
+
 static bool make_sides(Special *s)
 {
     const char *reason = NULL;
-    IrFunc *fn = s->fn, *host = make_map_host(s);
-    IrFunc *producer = host ? specialize_producer(s->cx, fn, &s->feeds, s->written, &reason) : NULL;
-    if (!producer) {
-        if (reason)
-            specialize_note(s, s->feeds.at[0].load, reason);
-        fn->ring_count = fn->pipe_count = fn->map_count = 0;
-        return true;
-    }
-    fn->map_host = host;
+    IrFunc *fn = s->fn;
+    IrFunc *producer = specialize_producer(s->cx, fn, &s->feeds, s->written, &reason);
+    if (!producer)
+        return give_up(s, reason);
+    fn->map_host = make_map_host(s);
+    if (!fn->map_host)
+        return false;
     fn->value_count = producer->value_count;  // ids of the two sides differ
     fn->producer = producer;
     fn->producer_warps = fn->num_warps > 4 ? 4 : 1;
@@ -333,9 +349,11 @@ bool pass_specialize(PassCtx *cx, IrFunc *fn)
     ir_walk(fn, look_at_dot, &s);
     specialize_share_pipes(&s);
     specialize_find_stores(&s);
-    const unsigned stages = any_in_loop(&s) ? specialize_stages(&s) : 0;
+    if (!any_in_loop(&s))
+        return give_up(&s, "no loop repeats it");
+    const unsigned stages = specialize_stages(&s);
     if (stages == 0)
-        return true;
+        return give_up(&s, "shared memory does not hold two stages");
     specialize_make_rings(&s, stages);
     specialize_make_store_maps(&s);
     return make_sides(&s);

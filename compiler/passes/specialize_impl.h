@@ -45,6 +45,9 @@ void specialize_note(Special *s, const IrOp *op, const char *reason);
 /// The dimension of an access whose stride is 1, an axis of the block.
 unsigned specialize_line(const TensorAccess *access);
 
+/// Why the launcher cannot bound the integers of an access; NULL: it can.
+const char *specialize_unbounded(Special *s, const IrOp *op, const TensorAccess *access);
+
 /* ---- specialize_store.c ---- */
 void specialize_find_stores(Special *s);
 /// Shared memory that their buffers take.

@@ -25,6 +25,7 @@ static void put_copy(IrFunc *p, const Feed *f, IrValue **map, IrValue *slot)
     copy->attr.pipe.pipe = f->pipe;
     copy->attr.pipe.ring = f->ring;
     copy->attr.pipe.map = f->map;
+    copy->attr.pipe.evict_first = f->load->attr.mem.evict == EVICT_FIRST;
 }
 
 static bool is_before(const IrOp *a, const IrOp *b)

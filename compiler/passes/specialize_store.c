@@ -55,7 +55,7 @@ static bool is_alone(const Special *s, const IrOp *store)
 }
 
 /// Why a store cannot be a copy; NULL: it can.
-static const char *obstacle(const Special *s, const IrOp *store, const TensorAccess *access,
+static const char *obstacle(Special *s, const IrOp *store, const TensorAccess *access,
                             unsigned line)
 {
     const Type *value = store->args[1]->type;
@@ -68,8 +68,9 @@ static const char *obstacle(const Special *s, const IrOp *store, const TensorAcc
     if (rank != 2 || access->dims[line].axis != 1 || (bytes != 2 && bytes != 4) ||
         layout_dot_wgmma_columns(value, s->fn->num_warps) * bytes < LINE_BYTES)
         return "the tile has not 128 bytes in a row for each warpgroup";
-    return is_alone(s, store) ? NULL
-                              : "the kernel touches the same tensor elsewhere, or is not alone";
+    if (!is_alone(s, store))
+        return "the kernel touches the same tensor elsewhere, or is not alone";
+    return specialize_unbounded(s, store, access);
 }
 
 static bool look_at_store(IrOp *op, void *cx)

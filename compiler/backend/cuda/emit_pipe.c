@@ -127,9 +127,11 @@ bool cuda_emit_tensor_load(Emit *e, const IrOp *op)
                 if (shift)
                     buf_printf(&coords, " + %u", shift);
             }
-            cuda_line(e, "nt_tma_load<%u>(%s + %u, &%s, %s + %s%s);", map->rank, to,
+            cuda_line(e, "nt_tma_load%s<%u>(%s + %u, &%s, %s + %s%s%s);",
+                      op->attr.pipe.evict_first ? "_hint" : "", map->rank, to,
                       (x / width * rows + y) * width * bytes, e->maps[op->attr.pipe.map],
-                      e->pipes[op->attr.pipe.pipe].full, cuda_ref(e, op->args[0], "0"), coords.at);
+                      e->pipes[op->attr.pipe.pipe].full, cuda_ref(e, op->args[0], "0"),
+                      op->attr.pipe.evict_first ? ", nt_policy_evict_first()" : "", coords.at);
             buf_free(&coords);
         }
     }
