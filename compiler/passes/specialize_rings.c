@@ -5,9 +5,9 @@
 #include "target/target.h"
 
 enum {
-    MAX_BOX = 256,               // coordinates along a dimension
-    SCRATCH_MARGIN = 16 * 1024,  // of shared memory, for what else exchanges values
-    BARRIER_BYTES = 1024         // ... and for the barriers of pipes
+    MAX_BOX = 256,              // coordinates along a dimension
+    SCRATCH_MARGIN = 2 * 1024,  // of shared memory a warp, for what else exchanges values
+    BARRIER_BYTES = 1024        // ... and for the barriers of pipes
 };
 
 /* ---- shared memory ---- */
@@ -46,15 +46,26 @@ static uint32_t ring_bytes(const Special *s, unsigned stages)
     return sum;
 }
 
-/// What a product needs of shared memory for a factor that is in no ring.
+/// True when the DOT reads the factor where the copy engine puts it.
+static bool stays_in_tile(Special *s, const IrOp *dot, unsigned which)
+{
+    const IrValue *v = dot->args[which];
+    const Feed *f = specialize_feed_of(s, specialize_load_behind(dot->args[which]));
+    unsigned inner = type_rank(v->type) - (which == 0 ? 1 : 2);
+    for (; v->def && v->def->code == IR_TRANS; v = v->def->args[0])
+        inner = v->def->attr.perm[inner];
+    return f && layout_dot_takes_tile(dot, which, inner == f->fast, s->fn->num_warps);
+}
+
+/// What an operation needs of shared memory for a factor that is in no ring, or to hand a result to
+/// other threads.
 static bool add_scratch(IrOp *op, void *cx)
 {
     Special *s = cx;
-    for (unsigned i = 0; i < 2 && op->code == IR_DOT; i++) {
-        const IrOp *load = specialize_load_behind(op->args[i]);
-        if (!load || !specialize_feed_of(s, load))
+    const bool shares = ir_op_info[op->code].cls == OPCLASS_ATOMIC;
+    for (unsigned i = 0; i < 2 && (op->code == IR_DOT || shares); i++)
+        if (shares ? i == 0 : !stays_in_tile(s, op, i))
             op->mark += op->args[i]->type->numel * type_elem_bytes(op->args[i]->type);
-    }
     return true;
 }
 
@@ -92,9 +103,10 @@ unsigned specialize_stages(Special *s)
     ir_walk(s->fn, clear_mark, NULL);
     ir_walk(s->fn, add_scratch, s);
     ir_walk(s->fn, most_scratch, &scratch);
+    const uint32_t warps = s->fn->num_warps;
     const bool exchanges = !ir_walk(s->fn, needs_no_scratch, s);
-    const uint32_t others =
-        scratch + (exchanges ? SCRATCH_MARGIN : 0) + BARRIER_BYTES + specialize_store_bytes(s);
+    const uint32_t others = scratch + (exchanges ? SCRATCH_MARGIN * warps : 0) + BARRIER_BYTES +
+                            specialize_store_bytes(s);
     const uint32_t room = s->cx->target->shared_max;
     unsigned stages = s->fn->num_stages > 2 ? s->fn->num_stages : 2;
     while (stages >= 2 && ring_bytes(s, stages) + others > room)
