@@ -207,8 +207,6 @@ uint32_t artifact_member_count(const ArtifactKernel *k);
 /// Parameter `i` of the C function: "const float *x", "NewtTensor x"; its name alone.
 void artifact_c_arg(Buf *out, const ArtifactKernel *k, uint32_t i);
 const char *artifact_c_arg_name(const ArtifactKernel *k, uint32_t i);
-/// Fills c_name of each input, apart from each other and from those of the parameters C passes.
-void artifact_c_inputs(Arena *a, ArtifactInput *inputs, uint32_t count);
 /// The tables with which libnewt fills the record of a kernel with inputs (binding.c).
 void artifact_write_binding(const ArtifactKernel *k, uint32_t index, Buf *out);
 /// Statements that fill the record `to` ("newt_args.") from arguments `from` ("", "args->") and

@@ -253,13 +253,6 @@ void artifact_c_params(Arena *a, ArtifactParam *params, uint32_t count)
     }
 }
 
-void artifact_c_inputs(Arena *a, ArtifactInput *inputs, uint32_t count)
-{
-    // The parameter with a tensor's address has its name, so artifact_c_params keeps others apart.
-    for (uint32_t i = 0; i < count; i++)
-        inputs[i].c_name = artifact_c_name(a, inputs[i].name);
-}
-
 const char *artifact_c_function(Arena *a, const char *name)
 {
     if (is_ours(name))

@@ -71,7 +71,6 @@ static void job_tensors(Job *job, JobKernel *k, const uint32_t *at)
                 t->constants[axis] ? job_constant(k, t->constants[axis]) : t->fixed[axis];
         }
     }
-    artifact_c_inputs(&job->arena, k->inputs, k->input_count);
 }
 
 /// Each size of a name is compared with the first one of that name.
@@ -124,13 +123,17 @@ void job_inputs(Job *job, JobKernel *k)
     const uint32_t *at = job_members(job, k);
     uint32_t members = k->param_count;
     if (k->unit->function->tensors.len) {
-        k->params[members++] = (ArtifactParam){ .name = "reach",
-                                                .type = type_scalar(job->program.types, SCALAR_I64),
-                                                .source = SOURCE_REACH };
+        k->params[members++] =
+            (ArtifactParam){ .name = "newt_reach",
+                             .c_name = "newt_reach",  // no parameter is called so in C
+                             .type = type_scalar(job->program.types, SCALAR_I64),
+                             .source = SOURCE_REACH };
         job_tensors(job, k, at);
         job_rules(job, k);
     }
     job_args(job, k, at);
-    artifact_c_params(&job->arena, k->params, members);
+    artifact_c_params(&job->arena, k->params, k->param_count);
+    for (uint32_t i = 0; i < k->input_count; i++)  // a tensor is called as its address
+        k->inputs[i].c_name = k->params[at[k->unit->function->tensors.at[i].data]].c_name;
     k->record_size = artifact_layout_params(k->params, members);
 }

@@ -109,6 +109,13 @@ static bool take_axis(Tile *t, TileTensor *x, const AstNode *n)
         return false;
     if (x->rank == TILE_MAX_RANK || (!is_size && (c.kind != CONST_STR || !c.v.s.len)))
         return bad_axes(t, x, n);
+    for (uint32_t i = 0; !is_size && i < t->function->param_count; i++)
+        if (str_is(c.v.s, t->function->params[i].name->text)) {
+            tile_fault(t, DIAG_REDEFINITION, n->span,
+                       "a size of '%s' has the name of the parameter '%s'", x->name->text,
+                       t->function->params[i].name->text);
+            return false;
+        }
     Sym name = is_size ? NULL : sym_intern(t->program->syms, c.v.s.at, c.v.s.len);
     Size *s = x->sizes[x->rank] = new_size(t, x, x->rank, name);
     if (is_size)

@@ -219,6 +219,8 @@ static void make_kernel(Tile *t, Function *f, const TileNodes *body)
     made.grid = tile_grid_expr(t, &made);
     if (!made.num_warps && t->grid_kind == TILE_GRID_GROUPS)
         made.num_warps = tile_int(t, 8);
+    if (!made.num_stages && t->grid_kind == TILE_GRID_GROUPS)
+        made.num_stages = tile_int(t, 4);
     def.decorators = decorators(t, &made);
     def.body = (AstNodes){ body->at, body->len };
     made.def = ast_function(ast_make(t->arena, AST_FUNCTION, t->function->def->base.span, &def));
