@@ -101,11 +101,11 @@ static void replace_uses(IrBlock *b, IrValue *from, IrValue *to, const IrOp *exc
 /// Has flights up to number `last` end in front of `where`; newer ones run on.
 static void land(Waits *w, uint32_t last, IrOp *where)
 {
-    for (uint32_t i = 0; i <= last; i++) {
+    const Flight *newest = &w->flights.at[last];
+    const bool at_once = newest->dot->next == where && newest->release == NULL;
+    for (uint32_t i = 0; i + at_once <= last; i++) {
         Flight *f = &w->flights.at[i];
         IrOp *dot = f->dot;
-        if (dot->next == where && i == last && f->release == NULL)
-            continue;
         IrBuilder b = { .fn = w->fn, .block = where->block, .before = where, .span = dot->span };
         IrValue *sum = dot->results[0];
         IrValue *waited = ir_op1(&b, IR_DOT_WAIT, sum->type, 1, &sum);
