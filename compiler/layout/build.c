@@ -98,6 +98,25 @@ const Layout *layout_unbroadcast(LayoutTable *t, const Layout *l, const Type *to
     return project(t, l, mask, reg_map, NULL);
 }
 
+const Layout *layout_in_order(LayoutTable *t, const Layout *l, const Type *block, unsigned axis)
+{
+    Layout out = *l;
+    unsigned low;
+    const unsigned bits = layout_axis_bits(block, axis, &low);
+    for (unsigned i = 0; i < bits; i++) {
+        const uint32_t vector = UINT32_C(1) << (low + i);
+        unsigned k = i;
+        while (k < l->reg_bits && out.basis[k] != vector)
+            k++;
+        if (k >= l->reg_bits)
+            break;
+        for (; k > i; k--)
+            out.basis[k] = out.basis[k - 1];
+        out.basis[i] = vector;
+    }
+    return layout_intern(t, &out);
+}
+
 /// Renames element bits: bit b becomes bit rename[b].
 static const Layout *rename_bits(LayoutTable *t, const Layout *l, const uint8_t *rename)
 {

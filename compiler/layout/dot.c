@@ -166,9 +166,8 @@ unsigned layout_dot_apart(const IrFunc *fn, const IrOp *dot)
 /* ---- warpgroups ---- */
 
 /// How many warpgroup bits divide rows and columns; false when that is not possible.
-static bool split_groups(const Type *sum, unsigned warp_bits, unsigned *rows, unsigned *columns)
+static bool split_groups(SumBits bits, unsigned warp_bits, unsigned *rows, unsigned *columns)
 {
-    const SumBits bits = sum_bits(sum);
     if (warp_bits < GROUP_WARP_BITS || bits.row < BLOCK_ROW_BITS || bits.batch > 0)
         return false;
     *rows = least(warp_bits - GROUP_WARP_BITS, bits.row - BLOCK_ROW_BITS);
@@ -177,25 +176,76 @@ static bool split_groups(const Type *sum, unsigned warp_bits, unsigned *rows, un
            bits.row + bits.column - LAYOUT_LANE_BITS - warp_bits <= MOST_SLOT_BITS;
 }
 
-bool layout_dot_fits_wgmma(const Type *sum, unsigned num_warps)
+/// Of the transposed sum.
+static SumBits swapped_bits(const Type *sum)
 {
-    unsigned rows, columns;
-    return split_groups(sum, layout_log2(num_warps), &rows, &columns);
+    const SumBits bits = sum_bits(sum);
+    return (SumBits){ bits.row, bits.column, bits.batch };
 }
 
-unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps)
+static unsigned instruction_columns(SumBits bits, unsigned num_warps)
 {
     unsigned rows, columns;
-    if (!split_groups(sum, layout_log2(num_warps), &rows, &columns))
+    if (!split_groups(bits, layout_log2(num_warps), &rows, &columns))
         return 0;
-    return 1u << least(sum_bits(sum).column - columns, MOST_COLUMN_BITS);
+    return 1u << least(bits.column - columns, MOST_COLUMN_BITS);
+}
+
+bool layout_dot_fits_wgmma(const Type *sum, unsigned num_warps)
+{
+    return instruction_columns(sum_bits(sum), num_warps) != 0;
+}
+
+unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps, bool swapped)
+{
+    return instruction_columns(swapped ? swapped_bits(sum) : sum_bits(sum), num_warps);
+}
+
+bool layout_dot_swaps(const IrFunc *fn, const IrOp *dot)
+{
+    TilePlace place;
+    const IrValue *right = dot->args[1];
+    return dot->attr.dot.wgmma && type_elem_bytes(right->type) == 4 &&
+           layout_tile_place(fn, right, &place) && place.fast == type_rank(right->type) - 1;
+}
+
+const Layout *layout_dot_wgmma_swapped(LayoutTable *t, const Type *sum, unsigned warp_bits)
+{
+    const SumBits bits = sum_bits(sum);
+    unsigned group_rows, group_columns, at = 0;
+    if (!split_groups(swapped_bits(sum), warp_bits, &group_rows, &group_columns))
+        return NULL;
+    Layout l = { .warp_bits = (uint8_t)warp_bits };
+    l.elem_bits = (uint8_t)(bits.column + bits.row);
+    l.reg_bits = (uint8_t)(l.elem_bits - LAYOUT_LANE_BITS - warp_bits);
+
+    // The instruction's rows are columns here; it does not matter which. These let two neighbours of
+    // eight lanes lie in eight parts of a row of 128 bytes.
+    Axis row = { bits.column, bits.row }, column = { BLOCK_ROW_BITS, bits.column - BLOCK_ROW_BITS };
+    uint32_t *lanes = l.basis + l.reg_bits, *warps = lanes + LAYOUT_LANE_BITS;
+    take(&row, &l.basis[at++]);
+    take(&row, &lanes[0]);
+    take(&row, &lanes[1]);
+    lanes[2] = 1 << 4;
+    lanes[3] = 1 << 1;
+    lanes[4] = 1 << 2;
+    l.basis[at++] = 1 << 0;
+    warps[0] = 1 << 3;
+    warps[1] = 1 << 5;
+    while (row.left > group_columns)
+        take(&row, &l.basis[at++]);
+    for (unsigned k = GROUP_WARP_BITS; k < warp_bits; k++)
+        take(k < GROUP_WARP_BITS + group_rows ? &column : &row, &warps[k]);
+    while (at < l.reg_bits)
+        take(&column, &l.basis[at++]);
+    return layout_intern(t, &l);
 }
 
 const Layout *layout_dot_wgmma(LayoutTable *t, const Type *sum, unsigned warp_bits)
 {
     const SumBits bits = sum_bits(sum);
     unsigned group_rows, group_columns, at = 0;
-    if (!split_groups(sum, warp_bits, &group_rows, &group_columns))
+    if (!split_groups(bits, warp_bits, &group_rows, &group_columns))
         return NULL;
     Layout l = { .warp_bits = (uint8_t)warp_bits };
     l.elem_bits = (uint8_t)(bits.column + bits.row);
@@ -283,8 +333,11 @@ bool layout_dot_takes_tile(const IrOp *dot, unsigned which, bool inner_fast, uns
         return true;
     if (!dot->attr.dot.wgmma)
         return bytes > 1;  // fragments are words along the inner axis
+    // The left factor of the transposed product goes through registers.
+    if (bytes == 4 && which == 1)
+        return layout_dot_wgmma_columns(sum, num_warps, true) != 0;
     // A descriptor begins with a whole row of a chunk: with all columns, or 128 bytes of them.
-    const unsigned columns = layout_dot_wgmma_columns(sum, num_warps);
+    const unsigned columns = layout_dot_wgmma_columns(sum, num_warps, false);
     return bytes == 2 && (which == 0 || (int32_t)columns == sum->shape[sum->rank - 1] ||
                           columns * bytes >= LINE_BYTES);
 }
@@ -294,7 +347,8 @@ static void place_as_tile(const IrOp *dot, unsigned which, unsigned num_warps, D
 {
     const Type *type = dot->args[which]->type;
     const unsigned bytes = type_elem_bytes(type), rank = type_rank(type);
-    f->inner_fast = f->inner_fast || !layout_dot_takes_tile(dot, which, false, num_warps);
+    f->inner_fast =
+        f->inner_fast || bytes != 2 || !layout_dot_takes_tile(dot, which, false, num_warps);
     const unsigned fast = f->inner_fast == (which == 0) ? rank - 1 : rank - 2;
     for (unsigned bit = 0; UINT32_C(1) << bit < type->numel; bit++)
         f->index[bit] = layout_tile_index(type, fast, UINT32_C(1) << bit) / bytes;
@@ -321,7 +375,7 @@ static bool stays_in_registers(LayoutTable *t, const IrOp *dot, unsigned which)
     if (which != 0 || !dot->attr.dot.wgmma || type_elem_bytes(v->type) != 2)
         return false;
     const unsigned warp_bits = sum->layout->warp_bits;
-    return split_groups(sum->type, warp_bits, &rows, &columns) && columns == 0 &&
+    return split_groups(sum_bits(sum->type), warp_bits, &rows, &columns) && columns == 0 &&
            layout_dot_wgmma(t, v->type, warp_bits) == v->layout;
 }
 

@@ -79,6 +79,8 @@ const Layout *layout_unbroadcast(LayoutTable *t, const Layout *l, const Type *to
 /// other axes. NULL where a warp of `l` has no such neighbours, or threads of `l` share elements.
 const Layout *layout_regroup(LayoutTable *t, const Layout *l, const Type *block, const uint8_t *order,
                              unsigned access_bits, unsigned run_bits);
+/// `l` with its slots in another order: neighbours along `axis` follow each other, as far as slots hold them.
+const Layout *layout_in_order(LayoutTable *t, const Layout *l, const Type *block, unsigned axis);
 /// The layout of trans(x, perm) when x has layout l.
 const Layout *layout_trans(LayoutTable *t, const Layout *l, const Type *operand, const uint8_t *perm);
 /// The operand's layout for which trans gives `l` (inverse of the above).
@@ -208,8 +210,15 @@ const Layout *layout_dot_wgmma(LayoutTable *t, const Type *sum, unsigned warp_bi
 /// False where that layout is not possible: fewer than 4 warps, fewer than 64 rows or than 8 columns for each
 /// warpgroup, a batch, more sums than registers.
 bool layout_dot_fits_wgmma(const Type *sum, unsigned num_warps);
-/// Columns of one instruction.
-unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps);
+/// Columns of one instruction; 0: the layout is not possible.
+unsigned layout_dot_wgmma_columns(const Type *sum, unsigned num_warps, bool swapped);
+/// Whether the product is made as its transpose, right factor first: 4-byte factors must follow the inner
+/// axis in shared memory, or go through registers, which the instruction's first factor can, and a tile
+/// that is fast along the columns is such a first factor.
+bool layout_dot_swaps(const IrFunc *fn, const IrOp *dot);
+/// The sum's layout then: rows and columns exchanged, and the columns of a block of 64 in an order in which
+/// threads fetch neighbours in pairs without bank conflicts: bit 0 a slot's; 4, 1, 2 the lanes'; 3, 5 the warps'.
+const Layout *layout_dot_wgmma_swapped(LayoutTable *t, const Type *sum, unsigned warp_bits);
 
 /// Where a factor lies: in the dot's scratch, in a tile, or in registers. A factor's element is made of the inner axis's bits
 /// (K), the outer one's (M or N) and the batch's.

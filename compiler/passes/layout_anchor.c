@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MAX_ACCESS_BYTES = 16, LINE_BYTES = 128 };
+enum { MAX_ACCESS_BYTES = 16, LINE_BYTES = 128, SECTOR_BYTES = 32, PAIR_BYTES = 8 };
 
 /// The run of neighbours to expect along `axis`; 1 when nothing is known.
 static int64_t expected_run(const Assign *as, const IrValue *pointer, unsigned axis)
@@ -189,5 +189,13 @@ const Layout *layout_near(const Assign *as, const IrOp *op, const Layout *own, c
         most++;
     const Layout *l = layout_regroup(as->layouts, own, pointer->type, order, vector,
                                      run < most ? run : most);
-    return l != NULL && layout_serves(as, op, l, anchor) ? l : NULL;
+    if (l != NULL && layout_serves(as, op, l, anchor))
+        return l;
+    // Whole sectors are worth more than a trip of the whole block.
+    l = layout_in_order(as->layouts, own, pointer->type, order[0]);
+    measure_runs(l, pointer->type, order, &vector, &run);
+    return access_bytes(pointer) << vector >= PAIR_BYTES &&
+                   access_bytes(pointer) << run >= SECTOR_BYTES
+               ? l
+               : NULL;
 }

@@ -36,8 +36,8 @@ void layout_anchor_collect(Assign *as);
 const Layout *layout_anchor(Assign *as, const IrOp *op);
 /// A layout for a block that no access speaks for.
 const Layout *layout_default(Assign *as, const Type *block);
-/// A layout that serves as the anchor does and into which `own` converts within warps; NULL: there is
-/// none.
+/// A layout that serves as the anchor does and into which `own` converts within warps, or which touches
+/// whole sectors and into which it converts within threads; NULL: there is none.
 const Layout *layout_near(const Assign *as, const IrOp *op, const Layout *own, const Layout *anchor);
 /// A layout to read a tile into for which no user speaks.
 const Layout *layout_of_tile(Assign *as, const IrValue *tile);

@@ -106,6 +106,8 @@ const Layout *layout_of_operand(Assign *as, const IrOp *op, uint32_t i, const La
 static const Layout *layout_of_sum(Assign *as, const IrOp *op)
 {
     const Type *sum = op->results[0]->type;
+    if (layout_dot_swaps(as->fn, op))
+        return layout_dot_wgmma_swapped(as->layouts, sum, as->warp_bits);
     if (op->attr.dot.wgmma)
         return layout_dot_wgmma(as->layouts, sum, as->warp_bits);
     return op->attr.dot.mma ? layout_dot_mma(as->layouts, sum, as->warp_bits,

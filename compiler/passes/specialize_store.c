@@ -66,7 +66,7 @@ static const char *obstacle(Special *s, const IrOp *store, const TensorAccess *a
     if (reason)
         return reason;
     if (rank != 2 || access->dims[line].axis != 1 || (bytes != 2 && bytes != 4) ||
-        layout_dot_wgmma_columns(value, s->fn->num_warps) * bytes < LINE_BYTES)
+        layout_dot_wgmma_columns(value, s->fn->num_warps, false) * bytes < LINE_BYTES)
         return "the tile has not 128 bytes in a row for each warpgroup";
     if (!is_alone(s, store))
         return "the kernel touches the same tensor elsewhere, or is not alone";

@@ -100,7 +100,7 @@ static void warpgroups_follow_the_manual(void **state)
         unsigned warp_bits = 0;
         while (1u << warp_bits < warps)
             warp_bits++;
-        assert_int_equal(layout_dot_wgmma_columns(sum, warps), wide);
+        assert_int_equal(layout_dot_wgmma_columns(sum, warps, false), wide);
         assert_int_equal(layout_dot_fits_wgmma(sum, warps), wide != 0);
         if (wide == 0)
             continue;
@@ -163,6 +163,39 @@ static IrOp *make_dot(Cx *cx, ScalarKind kind, int32_t rows, int32_t inner, int3
     return op;
 }
 
+/// The transposed sum is a sum whose rows and columns changed places, but for the order of a block's 64
+/// columns, in which the two elements of a pair are neighbours.
+static void transposed_sums(void **state)
+{
+    (void)state;
+    static const struct {
+        int32_t rows, columns;
+        unsigned warp_bits;
+    } shapes[] = { { 128, 256, 3 }, { 64, 64, 2 }, { 256, 128, 3 }, { 8, 128, 3 }, { 64, 64, 3 } };
+    Cx cx;
+    begin(&cx);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const Type *sum = block(&cx, SCALAR_F32, 1, shapes[i].rows, shapes[i].columns);
+        const Type *turned = block(&cx, SCALAR_F32, 1, shapes[i].columns, shapes[i].rows);
+        const uint32_t rows = (uint32_t)shapes[i].rows, columns = (uint32_t)shapes[i].columns;
+        const Layout *l = layout_dot_wgmma_swapped(cx.layouts, sum, shapes[i].warp_bits);
+        const Layout *m = layout_dot_wgmma(cx.layouts, turned, shapes[i].warp_bits);
+        check_whole(l);
+        assert_int_equal(layout_dot_wgmma_columns(sum, 1u << shapes[i].warp_bits, true),
+                         layout_dot_wgmma_columns(turned, 1u << shapes[i].warp_bits, false));
+        for (uint32_t thread = 0; thread < layout_threads(l); thread++)
+            for (uint32_t reg = 0; reg < layout_regs(l); reg++) {
+                const uint32_t e = layout_element(l, reg, thread), f = layout_element(m, reg, thread);
+                assert_int_equal(e / columns, f % rows);
+                assert_int_equal(e % columns / 64, f / rows / 64);
+                // 8 rows further in the instruction is the next column
+                assert_int_equal(layout_element(l, reg ^ 2, thread), e ^ 1);
+            }
+    }
+    assert_null(layout_dot_wgmma_swapped(cx.layouts, block(&cx, SCALAR_F32, 1, 64, 32), 2));
+    arena_free(&cx.arena);
+}
+
 /// K-major factors any type may have, others 16-bit types, if an instruction takes whole rows of a chunk.
 static void tiles_that_products_take(void **state)
 {
@@ -177,6 +210,7 @@ static void tiles_that_products_take(void **state)
         { SCALAR_F16, 64, 16, 8, 1, true, false, false },  { SCALAR_F16, 64, 16, 8, 1, true, true, true },
         { SCALAR_F16, 128, 16, 8, 1, true, false, true },  { SCALAR_F32, 64, 8, 4, 0, true, false, false },
         { SCALAR_F32, 64, 8, 4, 0, true, true, true },     { SCALAR_F32, 64, 8, 4, 1, false, false, true },
+        { SCALAR_F32, 64, 8, 4, 1, true, false, true },    { SCALAR_F32, 32, 8, 4, 1, true, false, false },
         { SCALAR_I8, 64, 32, 4, 1, true, false, false },   { SCALAR_I8, 64, 32, 4, 1, false, false, false },
         { SCALAR_I8, 64, 32, 4, 1, false, true, true },    { SCALAR_I8, 64, 0, 4, 1, false, false, true },
     };
@@ -367,6 +401,7 @@ int main(void)
         cmocka_unit_test(accumulators_follow_the_manual),
         cmocka_unit_test(warpgroups_follow_the_manual),
         cmocka_unit_test(tiles_that_products_take),
+        cmocka_unit_test(transposed_sums),
         cmocka_unit_test(plain_sums_are_whole),
         cmocka_unit_test(factors_have_places),
         cmocka_unit_test(elements_of_sums),

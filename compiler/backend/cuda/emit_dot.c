@@ -295,13 +295,14 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
     EmitDot d = { .op = op,
                   .plan = layout_plan_dot(e->opt->layouts, e->fn, op),
                   .layout = result->layout,
+                  .swapped = layout_dot_swaps(e->fn, op),
                   .slots = cuda_slots(result),
                   .sum_type = sum_type(result->type) };
     bool stores = false;
     const char *name = cuda_declare(e, result);
     e->needs |= NEED_SHARED | NEED_CONVERT | NEED_DOT | (op->attr.dot.wgmma ? NEED_TMA : 0);
-    if (d.plan->factor[0].in_registers)
-        cuda_dot_left_words(e, &d);
+    if (d.plan->factor[0].in_registers || d.swapped)
+        cuda_dot_words(e, &d);
     cuda_line(e, "{");
     e->body.indent++;
     for (unsigned which = 0; which < 2; which++) {

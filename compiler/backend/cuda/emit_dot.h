@@ -15,7 +15,8 @@ typedef struct EmitDot {
     const char *sum_type;  // what is summed in
     const char *tile[2];   // the factors in shared memory
     const char *sum;       // the array
-    const char *words;     // wgmma: the left factor's registers; NULL: it is in shared memory
+    bool swapped;          // wgmma: made as the transpose
+    const char *words;     // ... the first factor's registers; NULL: it is in shared memory
 } EmitDot;
 
 /// An expression that is linear in some bits, and all bits that it may have.
@@ -38,7 +39,7 @@ const char *cuda_dot_loop(Emit *e, const char *var, unsigned n, unsigned step);
 void cuda_dot_mma(Emit *e, const EmitDot *d);
 void cuda_dot_wgmma(Emit *e, const EmitDot *d);
 /// Fills `words` (emit_wgmma.c): what an asynchronous product reads is declared beside its sum.
-void cuda_dot_left_words(Emit *e, EmitDot *d);
+void cuda_dot_words(Emit *e, EmitDot *d);
 /// True when the operation itself makes its sum begin at zero: `sum` need not hold anything.
 bool cuda_dot_starts_anew(const IrOp *op);
 

@@ -1,5 +1,6 @@
 /// emit_wgmma.c - matrix products by a warpgroup's matrix instructions, which read their factors from
-/// shared memory through descriptors, and the left one from registers where those hold it as a sum.
+/// shared memory through descriptors, and the left one from registers where those hold it as a sum, or
+/// where the product is made as its transpose (layout_dot_swaps).
 ///
 /// A factor has one descriptor, of the warpgroup's first block at the first step along K; those of
 /// other blocks and steps are that far away in units of 16 bytes, which is a linear map of their
@@ -14,6 +15,7 @@ enum {
     UNIT_BYTES = 16,           // of what a descriptor counts in
     STEP_BYTES = 32,           // of one instruction along K
     STEP_WORDS = 4,            // of a left factor in registers for it
+    TF32_STEP_BITS = 3,        // of the inner axis, of 4-byte factors
     GROUP_BITS = 7,            // thread bits within a warpgroup
     SWIZZLE_ROWS = 8,          // after which a swizzle repeats
     CORE_BYTES = 8 * 16,       // of a matrix of 8 rows of 16 bytes
@@ -22,7 +24,7 @@ enum {
 /// One factor as descriptors see it.
 typedef struct Described {
     const DotFactor *factor;
-    const char *name;  // of the first descriptor; of the array of registers
+    const char *name;  // of the first descriptor
     unsigned bytes;    // of an element
 } Described;
 
@@ -104,17 +106,74 @@ static const char *factor_name(const EmitDot *d, unsigned which)
     return scalar_info[type_scalar_kind(d->op->args[which]->type)].ir;
 }
 
-void cuda_dot_left_words(Emit *e, EmitDot *d)
+/// A left factor that threads hold as an earlier sum: pairs of neighbouring slots are a register.
+static void emit_held_words(Emit *e, const EmitDot *d)
 {
-    const IrValue *left = d->op->args[0];  // pairs of neighbouring slots
+    const IrValue *left = d->op->args[0];
     const unsigned words = layout_regs(left->layout) / 2;
-    d->words = cuda_name(e, "left_words");
     cuda_line(e, "unsigned %s[%u];", d->words, words);
     const char *r = cuda_dot_loop(e, "r", words, 1);
     cuda_line(e, "%s[%s] = nt_pack(%s, %s);", d->words, r,
               cuda_ref(e, left, cuda_text(e, "2 * %s", r)),
               cuda_ref(e, left, cuda_text(e, "2 * %s + 1", r)));
     cuda_block_end(e);
+}
+
+/// How many blocks of 64 columns a warpgroup has of a transposed product: the slot bits from *first on.
+static unsigned column_blocks(const EmitDot *d, unsigned *first)
+{
+    *first = d->layout->reg_bits;
+    while (*first > 2 && layout_dot_element(d->plan, 1, d->layout->basis[*first - 1]) != 0)
+        --*first;
+    return 1u << (d->layout->reg_bits - *first);
+}
+
+/// The right factor of a transposed product, read from its tile as the instruction's first factor: two
+/// neighbouring columns at inner coordinates t and t + 4, t the lane's two low bits. Words stand by step,
+/// then block.
+static void emit_fetched_words(Emit *e, const EmitDot *d)
+{
+    const DotFactor *f = &d->plan->factor[1];
+    const Layout *l = d->layout;
+    unsigned first;
+    const unsigned blocks = column_blocks(d, &first), steps = 1u << f->inner_bits >> TF32_STEP_BITS;
+    uint32_t basis[LAYOUT_MAX_BITS];
+    for (unsigned k = 0; k < LAYOUT_LANE_BITS + (unsigned)l->warp_bits; k++)
+        basis[k] = k < 2 ? UINT32_C(1) << (f->inner_low + k)
+                         : layout_dot_element(d->plan, 1, l->basis[l->reg_bits + k]);
+    EmitIndex at = cuda_dot_index(e, f, cuda_tid(e), basis, LAYOUT_LANE_BITS + l->warp_bits);
+    const char *name = cuda_name(e, "column");
+    cuda_line(e, "unsigned %s[%u];", d->words, steps * blocks * STEP_WORDS);
+    cuda_line(e, "const int %s = %s;", name, at.text);
+    at.text = name;
+    for (unsigned i = 0; 1u << i < steps; i++)
+        basis[i] = UINT32_C(1) << (f->inner_low + TF32_STEP_BITS + i);
+    const char *k = cuda_dot_loop(e, "k", steps, 1);
+    at = cuda_dot_join(e, at, cuda_dot_index(e, f, k, basis, f->inner_bits - TF32_STEP_BITS));
+    for (unsigned i = 0; 1u << i < blocks; i++)
+        basis[i] = layout_dot_element(d->plan, 1, l->basis[first + i]);
+    const char *b = cuda_dot_loop(e, "b", blocks, 1);
+    at = cuda_dot_join(e, at, cuda_dot_index(e, f, b, basis, l->reg_bits - first));
+    basis[0] = UINT32_C(1) << (f->inner_low + TF32_STEP_BITS - 1);
+    const char *h = cuda_dot_loop(e, "h", 2, 1);
+    at = cuda_dot_join(e, at, cuda_dot_index(e, f, h, basis, 1));
+    cuda_line(e, "float group[2];");
+    cuda_line(e, "nt_take<2>(group, %s + (%s));", cuda_place(e, d->op->args[1]).text, at.text);
+    for (unsigned i = 0; i < 2; i++)
+        cuda_line(e, "%s[(%s * %u + %s) * %d + 2 * %s + %u] = __float_as_uint(nt_tf32(group[%u]));",
+                  d->words, k, blocks, b, STEP_WORDS, h, i, i);
+    cuda_block_end(e);
+    cuda_block_end(e);
+    cuda_block_end(e);
+}
+
+void cuda_dot_words(Emit *e, EmitDot *d)
+{
+    d->words = cuda_name(e, "words");
+    if (d->swapped)
+        emit_fetched_words(e, d);
+    else
+        emit_held_words(e, d);
     if (d->op->attr.dot.async)
         VEC_PUSH(e->arena, &e->flights, ((EmitFlight){ d->op, d->words }));
 }
@@ -131,53 +190,45 @@ bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
     return true;
 }
 
-/// The left factor's registers for block `t` at step `k`.
-static const char *registers(Emit *e, const EmitDot *d, const Described *x, unsigned block_bits,
-                             const char *t, const char *k)
+/// The words for block `t` at step `k`.
+static const char *words_at(Emit *e, const EmitDot *d, const Described *x, unsigned block_bits,
+                            const char *t, const char *k)
 {
     uint32_t blocks[LAYOUT_MAX_BITS] = { 0 }, image;
-    const unsigned words = 1u << x->factor->inner_bits >> 2;  // of 64 rows
-    unsigned rows = 0;
+    unsigned first = 0, step = STEP_WORDS, unit = 1u << x->factor->inner_bits >> 2, next = 0;
+    if (d->swapped) {
+        step = column_blocks(d, &first) * STEP_WORDS;
+        unit = STEP_WORDS;
+    }
     for (unsigned i = block_bits; i < d->layout->reg_bits; i++)
-        if (layout_dot_element(d->plan, 0, d->layout->basis[i]) != 0)
-            blocks[i - block_bits] = words << rows++;
+        if (layout_dot_element(d->plan, d->swapped, d->layout->basis[i]) != 0)
+            blocks[i - block_bits] = unit << next++;
     const char *at = strcmp(t, "0") == 0 ? "0"
                                          : cuda_linear(e, t, blocks, d->layout->reg_bits - block_bits,
                                                        &image);
-    const char *step = strcmp(k, "0") == 0 ? "0" : cuda_text(e, "%s * %d", k, STEP_WORDS);
+    const char *along = strcmp(k, "0") == 0 ? "0" : cuda_text(e, "%s * %u", k, step);
     if (strcmp(at, "0") == 0)
-        at = step;
-    else if (strcmp(step, "0") != 0)
-        at = cuda_text(e, "%s + %s", at, step);
-    return strcmp(at, "0") == 0 ? x->name : cuda_text(e, "%s + %s", x->name, at);
+        at = along;
+    else if (strcmp(along, "0") != 0)
+        at = cuda_text(e, "%s + %s", at, along);
+    return strcmp(at, "0") == 0 ? d->words : cuda_text(e, "%s + %s", d->words, at);
 }
 
-void cuda_dot_wgmma(Emit *e, const EmitDot *d)
+/// What follows the shape and types in the function's name: which factors are not along K.
+static const char *majors(Emit *e, const EmitDot *d, const Described *x)
 {
-    Described x[2];
+    const bool is_16_bit = x[0].bytes == 2;
+    if (d->words != NULL)
+        return is_16_bit ? cuda_text(e, "_rs<%d>", !x[1].factor->inner_fast) : "_rs";
+    return is_16_bit ? cuda_text(e, "<%d, %d>", !x[0].factor->inner_fast, !x[1].factor->inner_fast)
+                     : "";
+}
+
+/// Starts the instructions, all blocks at each step.
+static void emit_instructions(Emit *e, const EmitDot *d, const Described *x, unsigned columns)
+{
     const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
-    const unsigned columns = layout_dot_wgmma_columns(d->op->results[0]->type, e->fn->num_warps);
-    const unsigned block_bits = log2_of(columns / 2);
-    e->needs |= NEED_WGMMA;
-    e->wgmma_columns |= columns;
-    for (unsigned which = 0; which < 2; which++) {
-        x[which] = (Described){ .factor = &d->plan->factor[which],
-                                .bytes = type_elem_bytes(d->op->args[which]->type) };
-        if (x[which].factor->in_registers)
-            x[which].name = d->words;
-        else
-            emit_descriptor(e, d, which, &x[which]);
-    }
-    const bool from_registers = d->words != NULL;
-    if (from_registers)
-        cuda_line(e, "nt_wgmma_keep(%s);", d->words);
-    const char *majors = from_registers    ? cuda_text(e, "_rs<%d>", !x[1].factor->inner_fast)
-                         : x[0].bytes == 2 ? cuda_text(e, "<%d, %d>", !x[0].factor->inner_fast,
-                                                       !x[1].factor->inner_fast)
-                                           : "";
-    if (!cuda_dot_starts_anew(d->op))  // whatever made the sum stays in front of the fence
-        cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
-    cuda_line(e, "nt_wgmma_fence();");
+    const unsigned block_bits = log2_of(columns / 2), right = d->swapped ? 0 : 1;
     const char *k = cuda_dot_loop(
         e, "k", x[0].bytes << x[0].factor->inner_bits >> log2_of(STEP_BYTES), 1);
     const char *t = cuda_dot_loop(e, "t", d->slots >> block_bits, 1);
@@ -186,17 +237,39 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
     const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
                        : strcmp(k, "0") == 0        ? "0"
                                                     : cuda_text(e, "%s > 0", k);
-    const char *left = from_registers ? registers(e, d, &x[0], block_bits, t, k)
-                                      : descriptor(e, d, 0, &x[0], block_bits, t, k);
-    cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'), majors, sum,
-              left, descriptor(e, d, 1, &x[1], block_bits, t, k), adds);
+    const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k)
+                                : descriptor(e, d, 0, &x[0], block_bits, t, k);
+    cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'),
+              majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], block_bits, t, k), adds);
     cuda_block_end(e);
     cuda_block_end(e);
+}
+
+void cuda_dot_wgmma(Emit *e, const EmitDot *d)
+{
+    Described x[2];
+    const unsigned columns =
+        layout_dot_wgmma_columns(d->op->results[0]->type, e->fn->num_warps, d->swapped);
+    e->needs |= NEED_WGMMA;
+    e->wgmma_columns |= columns;
+    for (unsigned which = 0; which < 2; which++) {
+        const bool in_words = d->words != NULL && which == (d->swapped ? 1 : 0);
+        x[which] = (Described){ .factor = &d->plan->factor[which],
+                                .bytes = type_elem_bytes(d->op->args[which]->type) };
+        if (!in_words)
+            emit_descriptor(e, d, which, &x[which]);
+    }
+    if (d->words)
+        cuda_line(e, "nt_wgmma_keep(%s);", d->words);
+    if (!cuda_dot_starts_anew(d->op))  // whatever made the sum stays in front of the fence
+        cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
+    cuda_line(e, "nt_wgmma_fence();");
+    emit_instructions(e, d, x, columns);
     cuda_line(e, "nt_wgmma_commit();");
     if (d->op->attr.dot.async)
         return;
     cuda_line(e, "nt_wgmma_wait<0>();");
     cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
-    if (from_registers)
+    if (d->words)
         cuda_line(e, "nt_wgmma_keep(%s);", d->words);
 }
