@@ -1,7 +1,26 @@
 // expr.c - expressions but for calls: names, literals, tuples, indexing, logic, comparison chains.
 #include "lower/lower_impl.h"
 
+#include <string.h>
+
 /* ---- names and literals ---- */
+
+/// Where the function's first use of an unknown name was reported, else `here`: to report it there
+/// again shows nothing.
+static Span lower_first_report(const Lower *cx, Sym name, Span here)
+{
+    const Function *f = cx->frame->function;
+    const DiagSink *diags = cx->program->diags;
+    const char *text = arena_printf(cx->arena, "name '%s' is not defined", name->text);
+    for (uint32_t i = 0; f && i < diags->list.len; i++) {
+        const Diag *d = diags->list.at[i];
+        const Span all = f->def->base.span;
+        if (d->id == DIAG_UNDEFINED_NAME && all.lo <= d->span.lo && d->span.hi <= all.hi &&
+            strcmp(d->text, text) == 0)
+            return d->span;
+    }
+    return here;
+}
 
 static Val lower_name(Lower *cx, const AstNode *n)
 {
@@ -17,7 +36,8 @@ static Val lower_name(Lower *cx, const AstNode *n)
     }
     if (slot != UINT32_MAX)
         return lower_read_slot(cx, slot, n->span);
-    resolve_report_undefined(cx->program, cx->frame->module, NULL, name, n->span);
+    const Span at = lower_first_report(cx, name, n->span);
+    resolve_report_undefined(cx->program, cx->frame->module, NULL, name, at);
     lower_note_calls(cx);
     return val_error();
 }

@@ -25,7 +25,7 @@ static const char flags[] = "-std=c++17 -O1 -g1 -fPIC -w -ffp-contract=off -fsan
                             "-mllvm -msan-track-origins=0";
 static const char precompiled[] = "all.pch", with_it[] = "-include-pch", included[] = "all.pch";
 #else
-static const char flags[] = "-std=c++17 -O0 -g1 -fPIC -w -ffp-contract=off";
+static const char flags[] = "-std=c++17 -O0 -g1 -fPIC -w -ffp-contract=off -fsanitize=bounds";
 static const char precompiled[] = "all.h.gch", with_it[] = "-include", included[] = "all.h";
 #endif
 static const char source_dir[] = SIMT_SOURCE_DIR, cache_dir[] = SIMT_CACHE_DIR, compiler[] = SIMT_CXX;

@@ -5,8 +5,9 @@
 // RUN_PROGRAM -k PATTERN loads objects; each one's text is mutated, compiled, and the program run again with
 // the mutant in the object's place. A mutant is killed when that fails: a wrong result or a report.
 // Mutants that compile to the same code are no mutants. The rest survives: those that match a line of FILE, a
-// regular expression for "operator | line" (of a loop or barrier: with the line after it), are known to mean the
-// same. --only: operators whose name matches. Exit code 1 when fewer than 95 of 100 are killed.
+// regular expression for "operator | line" (of a loop or barrier: with the line after it) or for
+// "kernel: operator | line", are known to mean the same. --only: operators whose name matches. Exit code 1 when
+// fewer than 95 of 100 are killed.
 #include "compile.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@
 #include <unistd.h>
 
 struct Mutant {
-    std::string object, name, line, text;
+    std::string object, name, line, text, kernel;
 };
 
 struct Operator {
@@ -129,7 +130,7 @@ static void mutate_line(const std::string &object, const std::string &before, co
             const size_t at = (size_t)i->position();
             const std::string whole = line.substr(0, at) + op.change(*i) + line.substr(at + (size_t)i->length());
             if (whole != line)
-                out.push_back({ object, op.name, shown, before + whole + "\n" + after });
+                out.push_back({ object, op.name, shown, before + whole + "\n" + after, "" });
         }
     }
     static const std::regex scratch(R"((NT_SHARED\(.*, )(\d+)\);)");
@@ -137,7 +138,7 @@ static void mutate_line(const std::string &object, const std::string &before, co
     const std::string other = scratch_before(before);
     if (std::regex_search(line, m, scratch) && !other.empty() && other != m[2])
         out.push_back({ object, "scratch overlaps", shown,
-                        before + m.prefix().str() + m[1].str() + other + ");" + m.suffix().str() + "\n" + after });
+                        before + m.prefix().str() + m[1].str() + other + ");" + m.suffix().str() + "\n" + after, "" });
 }
 
 // What a run of the tests loads, and the kernels among it that it launches.
@@ -164,13 +165,19 @@ static void mutate(const std::string &object, const std::set<std::string> &kerne
     std::string text = read_file(object.substr(0, object.size() - 3) + ".cu");
     text.resize(std::min(text.size(), text.find(simt_entries_mark)));
     bool runs = false;
+    std::string kernel;
     for (size_t at = 0; at < text.size();) {
         const size_t end = std::min(text.find('\n', at), text.size());
         const std::string line = text.substr(at, end - at);
-        if (!line.empty() && line[0] != ' ' && line.find('(') != std::string::npos)
-            runs = kernels.count(line.substr(0, line.find('('))) != 0;
+        if (!line.empty() && line[0] != ' ' && line.find('(') != std::string::npos) {
+            kernel = line.substr(0, line.find('('));
+            runs = kernels.count(kernel) != 0;
+        }
+        const size_t known = out.size();
         if (runs)
             mutate_line(object, text.substr(0, at), line, text.substr(std::min(end + 1, text.size())), out);
+        for (size_t i = known; i < out.size(); i++)
+            out[i].kernel = kernel;
         at = end + 1;
     }
 }
@@ -224,11 +231,11 @@ static void judge(const Mutant &m, const std::string &command, const std::vector
     const std::string row = m.name + " | " + m.line;
     if (!passed) {
         tally.killed++;
-    } else if (is_known(row, known)) {
+    } else if (is_known(row, known) || is_known(m.kernel + ": " + row, known)) {
         tally.known++;
     } else {
         tally.survived++;
-        printf("survives: %s\n", row.c_str());
+        printf("survives in %s: %s\n", m.kernel.c_str(), row.c_str());
         fflush(stdout);
     }
     for (const char *made : { ".so", ".cu", ".lock" })
