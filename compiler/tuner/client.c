@@ -2,6 +2,7 @@
 #include "tuner/tuner_impl.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 #include <unistd.h>
 
 extern char **environ;
+
+enum { SILENCE_MS = 15 * 60 * 1000 };
 
 static void close_both(int fds[2])
 {
@@ -52,6 +55,15 @@ static bool read_line(Arena *a, Worker *w, const char **out)
             memmove(w->line.at, end + 1, w->line.len - len - 1);
             w->line.len -= len + 1;
             return true;
+        }
+        // libnewt ends what hangs; a process that says nothing for so long hangs itself.
+        struct pollfd ready = { .fd = w->from, .events = POLLIN };
+        const int polled = poll(&ready, 1, SILENCE_MS);
+        if (polled < 0 && errno == EINTR)
+            continue;
+        if (polled <= 0) {
+            kill(w->pid, SIGKILL);
+            return false;
         }
         char chunk[4096];
         const ssize_t got = read(w->from, chunk, sizeof chunk);

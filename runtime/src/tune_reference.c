@@ -16,7 +16,7 @@ typedef struct HostJob {
     Tuner *t;
     const NewtVariant *variant;
     uint32_t grid[3];
-    char record[TUNE_RECORD_MAX];
+    _Alignas(16) char record[TUNE_RECORD_MAX];
 } HostJob;
 
 /* ---- memory ---- */
