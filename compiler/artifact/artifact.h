@@ -114,6 +114,7 @@ typedef struct ArtifactConfig {
 /// For what a configuration was fastest.
 typedef struct ArtifactTuned {
     const char *gpu, *arch;
+    int number;             ///< 90 for sm_90a; 0: the host
     const int64_t *values;  ///< of the key parameters, in their order
     uint32_t config;
 } ArtifactTuned;

@@ -178,14 +178,13 @@ static void tuned_dispatch(const ArtifactKernel *k, uint32_t index, uint32_t key
     buf_printf(out, "static const NewtTuned newt_tuned_%u[%u] = {\n", index, k->tuned_count);
     for (uint32_t i = 0; i < k->tuned_count; i++) {
         const ArtifactTuned *t = &k->tuned[i];
-        buf_puts(out, "    { ");
-        buf_c_string(out, t->gpu, strlen(t->gpu));
-        buf_printf(out, ", \"%s\", ", t->arch);
+        buf_printf(out, "    { UINT64_C(0x%016" PRIx64 "), %d, %u, ",
+                   hash_bytes(HASH_SEED, t->gpu, strlen(t->gpu)), t->number, t->config);
         if (keys)
             buf_printf(out, "newt_class_%u_%u", index, i);
         else
             buf_puts(out, "NULL");
-        buf_printf(out, ", %u },\n", t->config);
+        buf_printf(out, " },  /* %.60s */\n", t->arch);
     }
     buf_puts(out, "};\n");
 }

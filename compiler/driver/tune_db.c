@@ -19,6 +19,14 @@ static bool is_wanted(const Job *job, const char *arch)
     return false;
 }
 
+static int number_of(const Job *job, const char *arch)
+{
+    for (uint32_t i = 0; i < job->archs->gpu.len; i++)
+        if (strcmp(job->archs->gpu.at[i].text, arch) == 0)
+            return (int)job->archs->gpu.at[i].target->sm;
+    return 0;
+}
+
 static const char *kept(Job *job, const char *text)
 {
     return arena_strndup(&job->arena, text, strlen(text));
@@ -148,7 +156,8 @@ const ArtifactTuned *tune_db_table(Job *job, const JobKernel *k, uint32_t *count
         const int64_t *values = values_of(job, k, record);
         for (uint32_t c = 0; values && c < unit->config_count; c++)
             if (strcmp(unit->configs[c].text, record->text) == 0)
-                out[(*count)++] = (ArtifactTuned){ record->gpu, record->arch, values, c };
+                out[(*count)++] = (ArtifactTuned){ record->gpu, record->arch,
+                                                   number_of(job, record->arch), values, c };
     }
     return out;
 }

@@ -6,6 +6,7 @@
 /// its parent's devices and refuses them.
 #include "device.h"
 #include "host.h"
+#include "image_file.h"
 #include "load.h"
 #include "memory.h"
 #include "tune_book.h"
@@ -112,6 +113,7 @@ static void device_publish(NewtDevice *device)
 {
     const char *store = getenv("NEWT_TUNE_DB");
     newti_tune_name(device, device->tune_name, sizeof device->tune_name);
+    device->tune_hash = newti_checksum(device->tune_name, strlen(device->tune_name));
     if (store && *store)
         newti_log_status(device->options.log, newti_book_load(device, store));
     device->next = registry.devices;

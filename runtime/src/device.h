@@ -33,6 +33,7 @@ struct NewtDevice {
     char arch_name[16];
     char name[128];
     char tune_name[128];  // in tuning stores: the GPU, or the processor
+    uint64_t tune_hash;   // of it: newti_checksum
 
     NewtDevice *next;  // in the registry, under its mutex
     unsigned opens;    // likewise

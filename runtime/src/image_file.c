@@ -10,8 +10,7 @@
 
 enum { PATH_ROOM = 4096 };
 
-/// FNV-1a, as newtc computes it.
-static uint64_t checksum(const char *at, size_t size)
+uint64_t newti_checksum(const char *at, size_t size)
 {
     uint64_t sum = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < size; i++)
@@ -77,7 +76,7 @@ static NewtStatus folder_try(const char *folder, size_t len, const NewtModuleDes
         return newti_fail(NEWT_NO_MEMORY, "%s: no memory to read %s", module->name, path);
     if (!at && errno != EFBIG)
         return NEWT_NO_IMAGE;
-    if (!at || checksum(at, size) != image->checksum) {
+    if (!at || newti_checksum(at, size) != image->checksum) {
         free(at);
         return newti_fail(NEWT_BAD_IMAGE,
                           "%s: %s is not the image that newtc wrote with this module", module->name,

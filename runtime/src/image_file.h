@@ -10,4 +10,7 @@
 /// NEWT_NO_IMAGE where there is none, NEWT_BAD_IMAGE for another file of the name, NEWT_NO_MEMORY.
 NewtStatus newti_image_read(const NewtDevice *device, const NewtModuleDesc *module,
                             const NewtImage *image, char **out);
+
+/// FNV-1a in 64 bits, as newtc computes it.
+uint64_t newti_checksum(const char *at, size_t size);
 #endif

@@ -8,11 +8,14 @@
 /// One entry of a store. `texts` holds the strings.
 struct TuneRecord {
     TuneRecord *next;
-    const char *kernel, *source, *gpu, *arch, *best;
+    const char *kernel, *source, *best;
+    bool is_same_gpu;  // as the device
     uint32_t key_count;
     const char *names[TUNE_KEY_MAX];
     int64_t values[TUNE_KEY_MAX];
-    atomic_uint hint;  // where `best` was found in the kernel's list last time
+    _Atomic(const NewtKernel *) of;  // the kernel that it was found to be for last time
+    _Atomic uint64_t of_module;      // its module's id: another may come to lie at its address
+    atomic_uint hint;                // where `best` was found in the kernel's list last time
     char texts[];
 };
 
@@ -72,6 +75,21 @@ static double record_distance(const TuneRecord *record, const NewtKernel *kernel
     return product;
 }
 
+/// Whether the record is about the kernel: by name and source, which need not be compared again for
+/// the same one.
+static bool record_is_of(TuneRecord *record, const NewtKernel *kernel)
+{
+    if (atomic_load_explicit(&record->of, memory_order_acquire) == kernel &&
+        atomic_load_explicit(&record->of_module, memory_order_relaxed) == kernel->module->id)
+        return true;
+    if (strcmp(record->kernel, kernel->name) != 0 ||
+        strcmp(record->source, kernel->module->source_sha256) != 0)
+        return false;
+    atomic_store_explicit(&record->of_module, kernel->module->id, memory_order_relaxed);
+    atomic_store_explicit(&record->of, kernel, memory_order_release);
+    return true;
+}
+
 /// The best so far of those that are compared.
 typedef struct Nearest {
     int config;  // -1: none
@@ -107,11 +125,10 @@ static Nearest find_record(const NewtDevice *device, const NewtKernel *kernel,
     TuneRecord *record =
         atomic_load_explicit(&device->tuned[bucket_of(kernel->name)], memory_order_acquire);
     for (; record; record = record->next) {
-        if (strcmp(record->kernel, kernel->name) != 0 ||
-            strcmp(record->source, kernel->module->source_sha256) != 0)
+        if (!record_is_of(record, kernel))
             continue;
         const double distance = record_distance(record, kernel, class);
-        const bool same = strcmp(record->gpu, device->tune_name) == 0;
+        const bool same = record->is_same_gpu;
         const int config = distance >= 0 && is_nearer(&found, same, distance)
                                ? record_config(record, kernel->tuning)
                                : -1;
@@ -129,9 +146,9 @@ static Nearest find_built(const NewtDevice *device, const NewtKernel *kernel,
     Nearest found = { .config = -1 };
     for (uint32_t i = 0; i < tuning->tuned_count; i++) {
         const NewtTuned *t = &tuning->tuned[i];
-        const bool same = strcmp(t->gpu, device->tune_name) == 0;
+        const bool same = t->gpu == device->tune_hash;
         double distance = 1;
-        if (strcmp(t->arch, device->arch_name) != 0)
+        if (t->arch != device->arch)
             continue;
         for (uint32_t k = 0; k < tuning->key_count && k < TUNE_KEY_MAX; k++)
             distance *= key_distance(t->values[k], class[k]);
@@ -172,8 +189,7 @@ static const char *keep(char **at, const char *text)
 
 static NewtStatus record_add(NewtDevice *device, const RecordTexts *from)
 {
-    size_t size = strlen(from->kernel) + strlen(from->source) + strlen(from->gpu) +
-                  strlen(from->arch) + strlen(from->best) + 5;
+    size_t size = strlen(from->kernel) + strlen(from->source) + strlen(from->best) + 3;
     for (uint32_t i = 0; i < from->key_count; i++)
         size += strlen(from->names[i]) + 1;
     TuneRecord *record = calloc(1, sizeof *record + size);
@@ -182,8 +198,7 @@ static NewtStatus record_add(NewtDevice *device, const RecordTexts *from)
     char *at = record->texts;
     record->kernel = keep(&at, from->kernel);
     record->source = keep(&at, from->source);
-    record->gpu = keep(&at, from->gpu);
-    record->arch = keep(&at, from->arch);
+    record->is_same_gpu = strcmp(from->gpu, device->tune_name) == 0;
     record->best = keep(&at, from->best);
     record->key_count = from->key_count;
     for (uint32_t i = 0; i < from->key_count; i++) {

@@ -178,10 +178,12 @@ static const NewtTuning tunings[] = {
 // What a build with a store knows: FAST for 100 and SLOW for 9000 on the fake GPU, FAST for 9000 on
 // another one.
 static const int64_t hundred[] = { 100 }, large[] = { 9000 };
-static const NewtTuned built[] = { { "Fake 0", "sm_80", hundred, 1 },
-                                   { "Fake 0", "sm_80", large, 0 },
-                                   { "Other", "sm_80", large, 1 },
-                                   { "Fake 0", "sm_90a", large, 1 } };
+#define FAKE_0 UINT64_C(0xdb328b6c47f7ae44)  // FNV-1a of "Fake 0"
+#define OTHER  UINT64_C(0xc9e494c8346b7cb5)  // of "Other"
+static const NewtTuned built[] = { { FAKE_0, 80, 1, hundred },
+                                   { FAKE_0, 80, 0, large },
+                                   { OTHER, 80, 1, large },
+                                   { FAKE_0, 90, 1, large } };
 static const NewtTuning built_tuning = { all_configs, keys, 2, 1, 0, built, COUNT(built) };
 
 static const NewtModuleDesc module;

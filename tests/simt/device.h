@@ -15,6 +15,7 @@
 #define __forceinline__ inline
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
 #define __grid_constant__
 
 // A call whose place in the code matters: it is neither copied nor merged nor moved. Nor are calls of what

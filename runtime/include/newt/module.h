@@ -189,9 +189,10 @@ typedef struct NewtConfig {
 
 /// What the build knew of a shape class: `config` was fastest there.
 typedef struct NewtTuned {
-    const char *gpu, *arch;
-    const int64_t *values;  ///< of the keys, in their order
+    uint64_t gpu;  ///< of its name, or the processor's: FNV-1a in 64 bits
+    int32_t arch;  ///< as in NewtImage; 0: the host
     uint32_t config;
+    const int64_t *values;  ///< of the keys, in their order
 } NewtTuned;
 
 /// The configurations of a kernel, which share its variants out among them in order.
