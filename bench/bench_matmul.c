@@ -3,7 +3,9 @@
 ///
 /// A result is checked twice in double precision: SAMPLES elements each against their sum of
 /// products, and every row against the product with a vector of random signs, C v = A (B v), which
-/// sees any element that is far off.
+/// sees any element that is far off. Sums of e4m3 products may be off by more than rounding: Hopper
+/// keeps about 14 bits of them from one instruction to the next, as the peers' fast accumulation
+/// does.
 #include "bench.h"
 #include "matmul.h"
 
@@ -207,7 +209,7 @@ static void measure(Bench *b, const char *suite, NewtType type, const size_t sha
                  : type == NEWT_BF16 ? 0x1.01p-8
                                      : 0x1.01p-11,
                  type == NEWT_F32      ? 6e-3
-                 : type == NEWT_F8E4M3 ? 4e-3
+                 : type == NEWT_F8E4M3 ? 1.5e-2
                                        : 2e-4 };
     for (size_t j = 0; j < n; j++)
         x.sign[j] = (j * 2654435761u >> 13 & 1) ? 1 : -1;

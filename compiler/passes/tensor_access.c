@@ -301,6 +301,7 @@ static bool share_out(Split *s)
     return true;
 }
 
+#ifndef NDEBUG
 /// The first element's address is what the dimensions' starts make of it.
 static bool adds_up(const TensorAccess *a, const Form *f)
 {
@@ -311,6 +312,7 @@ static bool adds_up(const TensorAccess *a, const Form *f)
     }
     return poly_is_zero(&sum);
 }
+#endif
 
 /* ---- accesses ---- */
 

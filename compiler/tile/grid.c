@@ -104,7 +104,7 @@ void tile_emit_ids(Tile *t)
 {
     t->span = t->outer->iter->span;
     if (t->grid_kind != TILE_GRID_AXES) {
-        AstNode *counts[TILE_MAX_RANK];
+        AstNode *counts[TILE_MAX_RANK] = { NULL };
         AstNode *pid = tile_sym(t, tile_fresh(t, "pid"));
         tile_emit_assign(t, pid, TILE_CALL(t, "program_id", tile_int(t, 0)));
         // Nobody asks how many there are of the slowest, but for the rows of a group.
