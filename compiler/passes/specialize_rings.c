@@ -6,6 +6,7 @@
 
 enum {
     MAX_BOX = 256,              // coordinates along a dimension
+    SUM_CHAIN = 12,             // operations from a sum to a factor that are looked through
     SCRATCH_MARGIN = 2 * 1024,  // of shared memory a warp, for what else exchanges values
     BARRIER_BYTES = 1024        // ... and for the barriers of pipes
 };
@@ -57,6 +58,28 @@ static bool stays_in_tile(Special *s, const IrOp *dot, unsigned which)
     return f && layout_dot_takes_tile(dot, which, inner == f->fast, s->fn->num_warps);
 }
 
+/// True for what is computed of a warpgroup's sum, element by element, and so is held as it is.
+static bool is_made_of_sum(const IrValue *v, unsigned depth)
+{
+    const IrOp *op = v->def;
+    if (!op || depth == 0)
+        return false;
+    if (op->code == IR_DOT)
+        return op->attr.dot.wgmma;
+    for (uint32_t i = 0; i < op->argc && ir_op_info[op->code].cls == OPCLASS_ELEMENTWISE; i++)
+        if (op->args[i] && is_made_of_sum(op->args[i], depth - 1))
+            return true;
+    return false;
+}
+
+/// A left factor that a warpgroup takes from its registers.
+static bool is_in_registers(const IrOp *dot, unsigned operand)
+{
+    const IrValue *v = dot->args[operand];
+    return operand == 0 && dot->attr.dot.wgmma && type_elem_bytes(v->type) == 2 &&
+           is_made_of_sum(v, SUM_CHAIN);
+}
+
 /// What an operation needs of shared memory for a factor that is in no ring, or to hand a result to
 /// other threads.
 static bool add_scratch(IrOp *op, void *cx)
@@ -64,7 +87,7 @@ static bool add_scratch(IrOp *op, void *cx)
     Special *s = cx;
     const bool shares = ir_op_info[op->code].cls == OPCLASS_ATOMIC;
     for (unsigned i = 0; i < 2 && (op->code == IR_DOT || shares); i++)
-        if (shares ? i == 0 : !stays_in_tile(s, op, i))
+        if (shares ? i == 0 : !stays_in_tile(s, op, i) && !is_in_registers(op, i))
             op->mark += op->args[i]->type->numel * type_elem_bytes(op->args[i]->type);
     return true;
 }
