@@ -45,6 +45,12 @@ static std::string halved(const std::smatch &m, size_t group)
     return std::to_string(std::stol(m[group]) / 2);
 }
 
+// The head of a loop over slots with one round more or fewer.
+static std::string slots(const std::smatch &m, long rounds)
+{
+    return "r < " + number(m, 1, rounds * (m[3].matched ? std::stol(m[3]) : 1)) + ";" + m[2].str();
+}
+
 // The place of the scratch that stands in front, which another operation may still be reading; "" when there is none.
 static std::string scratch_before(const std::string &text)
 {
@@ -71,8 +77,8 @@ static const Operator operators[] = {
     { "other axis of neighbours", R"((nt_wgmma_m64n\w+<)([01])(, [01])?>)", [](const std::smatch &m) { return m[1].str() + (m[2] == "0" ? "1" : "0") + m[3].str() + ">"; } },
     { "owner forgotten", R"(if \((own_L\d+|tid == 0|\(tid & \d+\) == 0)\))", [](const std::smatch &) { return "if (true)"; } },
     { "first slot forgotten", R"(if \(\(r & \d+\) == 0\))", [](const std::smatch &) { return "if (true)"; } },
-    { "one slot fewer", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, -1) + ";"; } },
-    { "one slot more", R"(r < (\d+);)", [](const std::smatch &m) { return "r < " + number(m, 1, 1) + ";"; } },
+    { "one slot fewer", R"(r < (\d+);( r \+= (\d+))?)", [](const std::smatch &m) { return slots(m, -1); } },
+    { "one slot more", R"(r < (\d+);( r \+= (\d+))?)", [](const std::smatch &m) { return slots(m, 1); } },
     { "one part fewer", R"(i < (\d+);)", [](const std::smatch &m) { return "i < " + number(m, 1, -1) + ";"; } },
     { "shuffle halved", R"((nt_shfl_xor\(.*, )(\d+)\))", [](const std::smatch &m) { return m[1].str() + halved(m, 2) + ")"; } },
     { "stride halved", R"(\* (\d+)(?!\d))", [](const std::smatch &m) { return "* " + halved(m, 1); } },
