@@ -42,6 +42,56 @@ const Layout *layout_group_cyclic(LayoutTable *t, const Type *block, const uint8
     return layout_intern(t, &l);
 }
 
+/// The bits of an axis that are still to be dealt out.
+typedef struct AxisBits {
+    unsigned next, end;
+} AxisBits;
+
+static AxisBits bits_of(const Type *block, unsigned axis)
+{
+    unsigned low;
+    const unsigned count = layout_axis_bits(block, axis, &low);
+    return (AxisBits){ low, low + count };
+}
+
+/// Deals the next `count` bits of an axis, as far as there are any.
+static void deal(AxisBits *a, unsigned count, uint32_t *dealt, unsigned *at)
+{
+    for (; count > 0 && a->next < a->end; count--)
+        dealt[(*at)++] = UINT32_C(1) << a->next++;
+}
+
+const Layout *layout_turned(LayoutTable *t, const Type *block, unsigned from, unsigned to,
+                            unsigned warp_bits)
+{
+    enum { RUN_BITS = 3, WORD_BITS = 2 };
+    uint32_t dealt[LAYOUT_MAX_BITS];
+    unsigned count = 0;
+    AxisBits run = bits_of(block, from), word = bits_of(block, to);
+    deal(&run, RUN_BITS, dealt, &count);
+    deal(&word, WORD_BITS, dealt, &count);
+    const unsigned held = count;
+    deal(&word, 2, dealt, &count);
+    deal(&run, 2, dealt, &count);
+    deal(&word, 1, dealt, &count);
+    deal(&run, LAYOUT_MAX_BITS, dealt, &count);
+    deal(&word, LAYOUT_MAX_BITS, dealt, &count);
+    for (unsigned axis = 0; axis < type_rank(block); axis++) {
+        AxisBits other = bits_of(block, axis);
+        if (axis != from && axis != to)
+            deal(&other, LAYOUT_MAX_BITS, dealt, &count);
+    }
+    const unsigned thread_bits = LAYOUT_LANE_BITS + warp_bits;
+    const unsigned used = count - held < thread_bits ? count - held : thread_bits;
+    Layout l = { .warp_bits = (uint8_t)warp_bits, .elem_bits = (uint8_t)count };
+    for (unsigned i = 0; i < count; i++)
+        if (i < held || i >= held + used)
+            l.basis[l.reg_bits++] = dealt[i];
+    for (unsigned i = 0; i < used; i++)
+        l.basis[l.reg_bits + i] = dealt[held + i];
+    return layout_intern(t, &l);
+}
+
 /// Keeps the element bits of `mask`; register bits that became dependent vanish. For slot r of `l`
 /// to_new (may be NULL) gets the new slot of that element; for new slot s, to_old gets a slot of l.
 static const Layout *project(LayoutTable *t, const Layout *l, uint32_t mask, uint16_t *to_new,

@@ -65,6 +65,10 @@ unsigned layout_axis_bits(const Type *block, unsigned axis, unsigned *low);
 /// slots. `order` NULL: row-major, the last axis fastest.
 const Layout *layout_group_cyclic(LayoutTable *t, const Type *block, const uint8_t *order,
                                   unsigned vec, unsigned warp_bits);
+/// For bytes that are read in runs along axis `from` and written along axis `to`: a thread holds 8 of
+/// the one by 4 of the other, so that words can be made of the latter.
+const Layout *layout_turned(LayoutTable *t, const Type *block, unsigned from, unsigned to,
+                            unsigned warp_bits);
 /// The layout of the result of removing axis `axis` (reduce): its bits projected out, register
 /// slots that became equal merged. `reg_map` (may be NULL; layout_regs(result) long) receives for each
 /// new slot an old one.

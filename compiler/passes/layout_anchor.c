@@ -45,10 +45,28 @@ static unsigned access_bytes(const IrValue *pointer)
     return type_elem_bytes(type_elem(pointer->type)->elem);
 }
 
+/// Notes the load of bytes that go to a tile along another axis than memory's.
+static void note_turned(Assign *as, const IrOp *put)
+{
+    uint8_t order[TYPE_MAX_RANK];
+    const IrRing *ring = &as->fn->rings[put->attr.copy.ring];
+    const IrValue *v = put->args[1];
+    while (v->def != NULL && ir_op_info[v->def->code].cls == OPCLASS_ELEMENTWISE &&
+           v->def->argc == 1)
+        v = v->def->args[0];
+    if (v->def == NULL || v->def->code != IR_LOAD || type_elem_bytes(v->type) > 1)
+        return;
+    axis_order(as, v->def->args[0], order);
+    if (order[0] != ring->fast)
+        as->turned[v->id] = (uint8_t)(1 + ring->fast);
+}
+
 static bool collect(IrOp *op, void *cx)
 {
     Assign *as = cx;
     uint8_t order[TYPE_MAX_RANK];
+    if (op->code == IR_TILE_PUT && type_elem_bytes(op->args[1]->type) == 1)
+        note_turned(as, op);
     if ((op->code != IR_LOAD && op->code != IR_STORE) || !type_is_block(op->args[0]->type))
         return true;
     const IrValue *pointer = op->args[0];
@@ -105,6 +123,9 @@ const Layout *layout_anchor(Assign *as, const IrOp *op)
         return layout_group_cyclic(as->layouts, op->args[0]->type, order, (unsigned)piece,
                                    as->warp_bits);
     }
+    if (op->code == IR_LOAD && as->turned[op->results[0]->id] > 0)
+        return layout_turned(as->layouts, op->args[0]->type, order[0],
+                             as->turned[op->results[0]->id] - 1u, as->warp_bits);
     if (op->code == IR_LOAD || op->code == IR_STORE)
         return grouped(as, op->args[0]->type, order);
     // Atomics move single elements: neighbours belong to neighbouring lanes.

@@ -205,6 +205,7 @@ bool pass_layout_assign(PassCtx *cx, IrFunc *fn)
     as.fixed = ARENA_NEW_N(cx->arena, const Layout *, fn->value_count);
     as.flexible = ARENA_NEW_N(cx->arena, bool, fn->value_count);
     as.only_broadcast = ARENA_NEW_N(cx->arena, bool, fn->value_count);
+    as.turned = ARENA_NEW_N(cx->arena, uint8_t, fn->value_count);
     layout_anchor_collect(&as);
     layout_infer(&as);
 

@@ -27,6 +27,8 @@ typedef struct Assign {
     const Layout **fixed;  ///< by value id: decided layout of a value computed once; NULL: not yet
     bool *flexible;        ///< by value id: recomputed in every layout that is asked for
     bool *only_broadcast;  ///< by value id: all uses end in broadcasts to bigger blocks
+    uint8_t *turned;  ///< by value id: 1 + the axis along which a load's bytes go to a tile, if
+                      ///< another than memory's; 0: they do not
     VEC(AccessGroup) groups;
 } Assign;
 
@@ -49,7 +51,8 @@ bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layo
 void layout_infer(Assign *as);
 /// The layout in which `op` (LOAD, STORE, atomic) works, from what is decided so far.
 const Layout *layout_of_access(Assign *as, const IrOp *op);
-/// The layout that operand i of an elementwise, shape or DOT operation needs for a result in layout `l`.
+/// The layout that operand i of an elementwise, shape or DOT operation needs for a result in layout
+/// `l`.
 const Layout *layout_of_operand(Assign *as, const IrOp *op, uint32_t i, const Layout *l);
 /// The layout in which a REDUCE takes its operand.
 const Layout *layout_of_reduced(Assign *as, const IrOp *op);

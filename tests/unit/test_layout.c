@@ -198,6 +198,30 @@ static void test_same_owners(void **state)
     arena_free(&cx.arena);
 }
 
+/// Slots 0 to 31 of a large enough block are 8 neighbours along one axis by 4 along the other.
+static void test_turned(void **state)
+{
+    (void)state;
+    LayoutCx cx;
+    layout_cx_begin(&cx);
+    for (unsigned b = 0; b < BLOCK_CASE_COUNT; b++) {
+        const Type *block = block_case(&cx, b);
+        for (unsigned from = 0; from < 2 && block->rank == 2; from++) {
+            const Layout *l = layout_turned(cx.layouts, block, from, 1 - from, 2);
+            check_owners(&cx, l);
+            if (block->shape[from] < 8 || block->shape[1 - from] < 4)
+                continue;
+            for (uint32_t slot = 0; slot < 32; slot++) {
+                const uint32_t along = from == 1 ? slot % 8 : slot / 8,
+                               down = from == 1 ? slot / 8 : slot % 8;
+                assert_int_equal(layout_reg_part(l, slot),
+                                 down * (uint32_t)block->shape[1] + along);
+            }
+        }
+    }
+    arena_free(&cx.arena);
+}
+
 static void test_picture(void **state)
 {
     (void)state;
@@ -224,7 +248,7 @@ int main(void)
         cmocka_unit_test(test_group_cyclic), cmocka_unit_test(test_slices),
         cmocka_unit_test(test_transposes),   cmocka_unit_test(test_questions),
         cmocka_unit_test(test_text_faults),  cmocka_unit_test(test_same_owners),
-        cmocka_unit_test(test_picture),
+        cmocka_unit_test(test_turned),       cmocka_unit_test(test_picture),
     };
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }
