@@ -115,6 +115,14 @@ static void powers_of_two(RunCx *cx)
     run_same_bits(got_b, want_b, sizeof *got_b, COUNT);
 }
 
+// Outputs to compare with: those of the first configuration. The emulator's build has no host
+// images.
+static NewtStatus first_configuration(void *user, NewtDevice *device, const void *args)
+{
+    (void)user;
+    return K(planted_with)(device, NULL, (T(PlantedConfig))0, args);
+}
+
 // A configuration that gives wrong results never wins; tuning works on copies.
 static void planted_fault(RunCx *cx)
 {
@@ -128,10 +136,15 @@ static void planted_fault(RunCx *cx)
     float *dx = RUN_IN(cx, x), *dout = RUN_IN(cx, out);
     int32_t *dtotal = run_buffer(cx, &total, sizeof total, 0);
     const size_t bytes[] = { sizeof x, sizeof out, sizeof total };
-    const NewtTuneOptions options = { .size = sizeof options, .bytes = bytes, .timeout = 60 };
+    NewtTuneOptions options = { .size = sizeof options, .bytes = bytes, .timeout = 60 };
     const T(PlantedArgs) args = { dx, dout, dtotal, LENGTH };
     NewtTuneResult result;
-    RUN_OK(K(planted_tune)(cx->device, &args, &options, &result));
+    NewtStatus status = K(planted_tune)(cx->device, &args, &options, &result);
+    if (status == NEWT_NO_IMAGE) {
+        options.reference = first_configuration;
+        status = K(planted_tune)(cx->device, &args, &options, &result);
+    }
+    RUN_OK(status);
     assert_int_equal(result.tried, 3);
     assert_int_equal(result.wrong, 1);
     assert_int_equal(result.failed, 0);

@@ -118,13 +118,17 @@ static std::string prepare(const std::vector<SimtHeader> &headers, std::string &
 // The names of the text's kernels: what stands in front of "(" after __global__ and its attributes.
 static std::vector<std::string> entries(const std::string &text)
 {
-    static const char word[] = "__launch_bounds__(";
+    static const char word[] = "extern \"C\" __global__ void ";
     std::vector<std::string> names;
     for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at)) {
-        at = text.find(')', at) + 1;
-        while (isspace((unsigned char)text[at]))
-            at++;
-        const size_t end = text.find('(', at);
+        at += sizeof word - 1;
+        size_t end = text.find('(', at);
+        while (!text.compare(at, 2, "__")) {
+            at = text.find(')', end) + 1;
+            while (isspace((unsigned char)text[at]))
+                at++;
+            end = text.find('(', at);
+        }
         names.push_back(text.substr(at, end - at));
     }
     return names;
