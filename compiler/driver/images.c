@@ -50,15 +50,13 @@ typedef struct Compilation {
     const CudaRequest *requests;
     CudaImage *images;
     size_t count;
-    unsigned threads;
-    Jobserver *tokens;
+    CudaJobs jobs;
 } Compilation;
 
 static void images_compile_all(void *at)
 {
     Compilation *c = at;
-    cuda_compile_all(c->nvrtc, c->arena, c->requests, c->images, c->count, c->threads,
-                     c->tokens);
+    cuda_compile_all(c->nvrtc, c->arena, c->requests, c->images, c->count, c->jobs);
 }
 
 /// NVRTC puts the current folder before the paths of line information, and the time of a file that
@@ -75,13 +73,13 @@ static void images_run(Arena *a, const Options *opt, Nvrtc *nvrtc, const CudaReq
         opt->debug && opt->prefix_map.len ? open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     bool moved = here >= 0 && chdir("/") == 0;
     Jobserver js;
-    Compilation all = { nvrtc, a, requests, images, count, images_threads(opt), NULL };
-    all.tokens = images_tokens(opt, &js, &all.threads);
-    crash_tokens(all.tokens);
+    Compilation all = { nvrtc, a, requests, images, count, { images_threads(opt), NULL } };
+    all.jobs.tokens = images_tokens(opt, &js, &all.jobs.threads);
+    crash_tokens(all.jobs.tokens);
     crash_guard(images_compile_all, &all);
     crash_tokens(NULL);
-    if (all.tokens)
-        jobserver_close(all.tokens);
+    if (all.jobs.tokens)
+        jobserver_close(all.jobs.tokens);
     if (moved && fchdir(here) != 0) {
         fprintf(stderr, "newtc: error: cannot return to the current folder: %s\n", strerror(errno));
         exit(2);

@@ -6,6 +6,7 @@
 #include "support/jobserver.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,13 +51,14 @@ static void open_named(Jobserver *js, const char *path, size_t len)
 static void open_numbered(Jobserver *js, const char *value)
 {
     char name[64];
-    int in, out;
+    char *end;
+    const long in = strtol(value, &end, 10), out = *end == ',' ? strtol(end + 1, &end, 10) : -1;
     // Numbers of files that make closed may belong to others by now.
-    if (sscanf(value, "%d,%d", &in, &out) != 2 || !is_pipe(in) || !is_pipe(out))
+    if (in > INT_MAX || out > INT_MAX || !is_pipe((int)in) || !is_pipe((int)out))
         return;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", in);
+    snprintf(name, sizeof name, "/proc/self/fd/%ld", in);
     js->in = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    js->out = fcntl(out, F_DUPFD_CLOEXEC, 0);
+    js->out = fcntl((int)out, F_DUPFD_CLOEXEC, 0);
 }
 
 static void close_all(Jobserver *js)

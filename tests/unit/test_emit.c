@@ -199,7 +199,7 @@ static void nvrtc_takes_every_text(void **state)
                                                           .target = target_find(chips[i]),
                                                           .line_info = true };
     }
-    cuda_compile_all(n, &c.arena, requests, images, KERNEL_COUNT * CHIP_COUNT, 2, NULL);
+    cuda_compile_all(n, &c.arena, requests, images, KERNEL_COUNT * CHIP_COUNT, (CudaJobs){ .threads = 2 });
     for (size_t i = 0; i < KERNEL_COUNT * CHIP_COUNT; i++) {
         if (!images[i].ok)
             fail_msg("%s for %s: %s", requests[i].name, requests[i].target->name, images[i].log);
@@ -325,7 +325,7 @@ static void prelude_has_every_op_on_every_type(void **state)
         requests[2 * kind + 1] = requests[2 * kind];
         requests[2 * kind + 1].target = target_find("sm_90a");
     }
-    cuda_compile_all(n, &c.arena, requests, images, 2 * SCALAR_COUNT, 2, NULL);
+    cuda_compile_all(n, &c.arena, requests, images, 2 * SCALAR_COUNT, (CudaJobs){ .threads = 2 });
     for (size_t i = 0; i < 2 * SCALAR_COUNT; i++)
         if (!images[i].ok)
             fail_msg("%s for %s: %s", requests[i].name, requests[i].target->name, images[i].log);

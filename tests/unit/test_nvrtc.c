@@ -66,7 +66,7 @@ static void compiles_for_every_listed_chip(void **state)
         requests[i] = (CudaRequest){ .name = "vadd.cu",
                                      .source = add_kernel,
                                      .target = target_find(names[i]) };
-    cuda_compile_all(n, &a, requests, images, COUNT, 2, NULL);
+    cuda_compile_all(n, &a, requests, images, COUNT, (CudaJobs){ .threads = 2 });
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(images[i].ok);
         assert_memory_equal(images[i].data, "\177ELF", 4);

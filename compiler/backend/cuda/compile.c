@@ -200,10 +200,10 @@ static void list_headers(Arena *a, CompileQueue *q)
 }
 
 void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
-                      size_t count, unsigned jobs, Jobserver *tokens)
+                      size_t count, CudaJobs jobs)
 {
     CompileQueue q = {
-        .nvrtc = n, .requests = requests, .images = images, .count = count, .tokens = tokens
+        .nvrtc = n, .requests = requests, .images = images, .count = count, .tokens = jobs.tokens
     };
     CompileWorker workers[CUDA_MAX_JOBS];
     unsigned started = 0;
@@ -212,7 +212,7 @@ void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, Cud
     list_headers(a, &q);
     pthread_mutex_init(&q.lock, NULL);
     // This thread works too, so one job less is started; a thread that cannot be had is no fault.
-    while (started + 1 < jobs && started + 1 < count && started < CUDA_MAX_JOBS) {
+    while (started + 1 < jobs.threads && started + 1 < count && started < CUDA_MAX_JOBS) {
         CompileWorker *worker = &workers[started];
         *worker = (CompileWorker){ .queue = &q, .slot = started };
         if (pthread_create(&worker->thread, NULL, compile_worker, worker) != 0)
@@ -220,8 +220,8 @@ void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, Cud
         started++;
     }
     compile_rest(&q);
-    if (tokens)
-        jobserver_stop(tokens);
+    if (jobs.tokens)
+        jobserver_stop(jobs.tokens);
     while (started > 0)
         pthread_join(workers[--started].thread, NULL);
     pthread_mutex_destroy(&q.lock);
@@ -232,7 +232,7 @@ void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, Cud
 CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request)
 {
     CudaImage image;
-    cuda_compile_all(n, a, request, &image, 1, 1, NULL);
+    cuda_compile_all(n, a, request, &image, 1, (CudaJobs){ .threads = 1 });
     return image;
 }
 

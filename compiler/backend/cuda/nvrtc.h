@@ -75,10 +75,15 @@ typedef struct CudaImage {
 /// Compiles one text; results are in `a`.
 CudaImage cuda_compile(const Nvrtc *n, Arena *a, const CudaRequest *request);
 
-/// Compiles `count` texts on up to `jobs` threads; images[i] belongs to requests[i]. With `tokens`
-/// (or NULL) each thread but the caller's works while it has one of make's.
+/// How many texts are compiled at a time.
+typedef struct CudaJobs {
+    unsigned threads;
+    Jobserver *tokens;  ///< each thread but the caller's works while it has one of make's; NULL: none
+} CudaJobs;
+
+/// Compiles `count` texts; images[i] belongs to requests[i].
 void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, CudaImage *images,
-                      size_t count, unsigned jobs, Jobserver *tokens);
+                      size_t count, CudaJobs jobs);
 
 /// What ptxas says about one kernel of an image that holds several; zeros when it is not in the
 /// log.
