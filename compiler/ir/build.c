@@ -57,8 +57,12 @@ IrArity ir_arity(IrCode code)
         return (IrArity){ .required = 2, .optional = 1, .optional_names = { "mask" } };
     case IR_PIPE_ACQUIRE:
     case IR_PIPE_WAIT:
+    case IR_TEAM_ID:
     case IR_BLOCK_ID:
     case IR_BLOCK_COUNT: return (IrArity){ .results = 1 };
+    case IR_TEAM_TAKE:
+    case IR_TEAM_PASS: return (IrArity){ 0 };
+    case IR_PIPE_SKIP:
     case IR_PIPE_RELEASE: return (IrArity){ .required = 1 };
     case IR_TENSOR_STORE:
     case IR_TENSOR_LOAD: return (IrArity){ .required = 1, .variadic = true };

@@ -190,6 +190,9 @@ struct IrFunc {
     uint16_t producer_warps;      ///< the warps of that thread, behind the num_warps
     IrFunc *map_host;             ///< with maps: returns for each its sizes, then its strides from the second dimension
                                   ///< on, in elements; last 1 where the maps can stand for the accesses, else 0
+    uint16_t teams;               ///< 2: as many warps again, which run the programs between; else 1 or 0
+    uint32_t turn_smem;           ///< of the two barriers with which teams take turns; smem_plan decides
+    uint32_t team_bytes;          ///< from one team's scratch to the other's, the same
     bool is_persistent;           ///< blocks loop over programs: block_id and block_count, not program_id, are the launch's
     bool index64, has_layouts;
     Span span;

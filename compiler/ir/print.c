@@ -331,6 +331,8 @@ static void print_options(const Printer *p, const IrFunc *fn)
         buf_printf(p->out, " reserved=%" PRIu32, fn->smem_reserved);
     if (fn->smem_bytes)
         buf_printf(p->out, " smem=%" PRIu32, fn->smem_bytes);
+    if (fn->teams > 1)
+        buf_printf(p->out, " teams=%u", fn->teams);
     buf_puts(p->out, fn->is_persistent ? " persistent" : "");
     buf_puts(p->out, fn->index64 ? " index64" : "");
     buf_puts(p->out, fn->has_layouts ? " layouts" : "");

@@ -271,8 +271,7 @@ static void walk(const Barriers *b, IrBlock *block, AccessVec *pending);
 /// Between programs that a block runs one after another only shared memory needs order.
 static void forget_other_programs(const Barriers *b, const IrOp *loop, AccessVec *back)
 {
-    const IrOp *first = loop->code == IR_FOR ? loop->args[0]->def : NULL;
-    if (!b->fn->is_persistent || first == NULL || first->code != IR_BLOCK_ID)
+    if (!b->fn->is_persistent || loop->block != b->fn->body)
         return;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < back->len; i++)

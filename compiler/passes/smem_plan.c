@@ -269,6 +269,10 @@ static void place_all_rings(Plan *p)
         fn->pipes[i].smem = fn->smem_reserved;
         fn->smem_reserved += 2u * BARRIER_BYTES * fn->pipes[i].stages;
     }
+    if (fn->teams > 1) {
+        fn->turn_smem = fn->smem_reserved;
+        fn->smem_reserved += 2u * BARRIER_BYTES;
+    }
     fn->smem_reserved = align(fn->smem_reserved, ALIGNMENT);
     take_up_to(p, place_rings(p, true, fn->smem_reserved), fn->span);
 }
@@ -324,5 +328,9 @@ bool pass_smem_plan(PassCtx *cx, IrFunc *fn)
     number_block(&p, fn->body);
     place_all_rings(&p);
     plan_block(&p, fn->body);
+    if (fn->teams > 1) {
+        fn->team_bytes = align(fn->smem_bytes - fn->smem_reserved, RING_ALIGNMENT);
+        take_up_to(&p, fn->smem_bytes + fn->team_bytes, fn->span);
+    }
     return p.ok;
 }

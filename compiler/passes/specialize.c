@@ -329,10 +329,10 @@ static bool make_sides(Special *s)
         return false;
     fn->value_count = producer->value_count;  // ids of the two sides differ
     fn->producer = producer;
-    fn->producer_warps = fn->num_warps > 4 ? 4 : 1;
+    fn->producer_warps = fn->num_warps * s->teams > 4 ? 4 : 1;
     specialize_rewrite_stores(s);
     rewrite_consumers(s);
-    specialize_persist(fn);
+    specialize_persist(s);
     return pass_dce(s->cx, fn);
 }
 
@@ -351,6 +351,7 @@ bool pass_specialize(PassCtx *cx, IrFunc *fn)
     specialize_find_stores(&s);
     if (!any_in_loop(&s))
         return give_up(&s, "no loop repeats it");
+    s.teams = specialize_wants_teams(&s) ? 2 : 1;
     const unsigned stages = specialize_stages(&s);
     if (stages == 0)
         return give_up(&s, "shared memory does not hold two stages");

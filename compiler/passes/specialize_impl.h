@@ -29,7 +29,8 @@ typedef struct Special {
     FeedVec feeds;
     FeedVec stores;  ///< of sums, that become copies: load is the STORE
     uint32_t group_count;
-    bool *written;  ///< by parameter: something may be stored through it
+    unsigned teams;  ///< 2: programs run on two teams of warps in turn
+    bool *written;   ///< by parameter: something may be stored through it
 } Special;
 
 /* ---- specialize.c ---- */
@@ -70,7 +71,12 @@ void specialize_make_rings(Special *s, unsigned stages);
 IrFunc *specialize_producer(PassCtx *cx, const IrFunc *fn, const FeedVec *feeds,
                             const bool *written, const char **reason);
 
-/// Wraps what `fn` and its producer do in loops over programs, where that may pay.
-void specialize_persist(IrFunc *fn);
+/* ---- specialize_persist.c ---- */
+/// True when blocks may and should loop over programs.
+bool specialize_pays_to_persist(IrFunc *fn);
+/// True when two teams of warps should take turns. Needs s->feeds and what they share.
+bool specialize_wants_teams(const Special *s);
+/// Wraps what the function and its producer do in loops over programs, where that may pay.
+void specialize_persist(Special *s);
 
 #endif

@@ -4,6 +4,9 @@
 // under the end of the one before. Not done where programs could wait for each other, since a block
 // runs its programs one after another, nor where their work differs: the chip's own order of blocks
 // shares it out better.
+//
+// A program on four warps whose sum is large gets two teams of them, which run programs in turn:
+// while one writes its sum, the other multiplies.
 #include "passes/specialize_impl.h"
 
 /// Results of atomic operations let a program wait for another.
@@ -53,20 +56,17 @@ static bool replace_id(IrOp *op, void *cx)
     return true;
 }
 
-static void wrap(IrFunc *fn)
+/// Moves the body into a loop over programs from `first` on in steps of `step`.
+static IrOp *wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step)
 {
     const Type *i32 = type_scalar(fn->types, SCALAR_I32);
-    IrOp *body_end = fn->body->last;
-    IrBuilder b = { .fn = fn, .block = fn->body, .before = fn->body->first, .span = fn->span };
-    IrValue *first = ir_op1(&b, IR_BLOCK_ID, i32, 0, NULL);
-    IrValue *step = ir_op1(&b, IR_BLOCK_COUNT, i32, 0, NULL);
     Decode d = { .fn = fn };
     for (int k = 0; k < 3; k++)
-        d.extents[k] = programs(&b, k);
+        d.extents[k] = programs(b, k);
     IrValue *all =
-        ir_binary(&b, IR_MUL, ir_binary(&b, IR_MUL, d.extents[0], d.extents[1]), d.extents[2]);
-    b.before = body_end;
-    IrOp *loop = ir_op(&b, IR_FOR, 3, (IrValue *[]){ first, all, step }, 0, NULL, 1);
+        ir_binary(b, IR_MUL, ir_binary(b, IR_MUL, d.extents[0], d.extents[1]), d.extents[2]);
+    b->before = fn->body->last;
+    IrOp *loop = ir_op(b, IR_FOR, 3, (IrValue *[]){ first, all, step }, 0, NULL, 1);
     IrBlock *body = loop->regions[0];
     d.tile = ir_block_arg(fn, body, i32, sym_of(fn->syms, "program"));
     IrBuilder in = { .fn = fn, .block = body, .span = fn->span };
@@ -77,19 +77,151 @@ static void wrap(IrFunc *fn)
     }
     ir_walk_block(body, replace_id, &d);
     ir_apply_replacements(fn);
+    b->before = loop;
+    return loop;
 }
 
-void specialize_persist(IrFunc *fn)
+static IrValue *scalar(IrBuilder *b, IrCode code)
+{
+    return ir_op1(b, code, type_scalar(b->fn->types, SCALAR_I32), 0, NULL);
+}
+
+/* ---- teams ---- */
+
+typedef struct Sums {
+    uint32_t largest;
+    bool all_wgmma;
+} Sums;
+
+static bool look_at_sum(IrOp *op, void *cx)
+{
+    Sums *s = cx;
+    if (op->code != IR_DOT)
+        return true;
+    s->all_wgmma &= op->attr.dot.wgmma;
+    if (op->results[0]->type->numel > s->largest)
+        s->largest = op->results[0]->type->numel;
+    return true;
+}
+
+bool specialize_pays_to_persist(IrFunc *fn)
 {
     Arena scratch = { 0 };
     const uint32_t *uses = ir_count_uses(fn, &scratch);
     const bool pays = ir_walk(fn, may_wait, (void *)uses) && ir_walk(fn, has_known_trips, NULL);
     arena_free(&scratch);
-    if (!pays)
+    return pays;
+}
+
+bool specialize_wants_teams(const Special *s)
+{
+    enum { TEAM_WARPS = 4, LEAST_SUMS = 64 };  // a thread; less runs in several blocks as well
+    Sums sums = { 0, true };
+    if (s->fn->num_warps != TEAM_WARPS || !specialize_pays_to_persist(s->fn))
+        return false;
+    for (uint32_t i = 0; i < s->feeds.len; i++) {
+        const IrOp *loop = s->feeds.at[i].load->block->parent;
+        if (s->feeds.at[i].shares != s->feeds.at[0].shares || !loop || loop->code != IR_FOR ||
+            loop->block != s->fn->body)
+            return false;
+    }
+    ir_walk(s->fn, look_at_sum, &sums);
+    return sums.all_wgmma && sums.largest >= LEAST_SUMS * 32u * TEAM_WARPS;
+}
+
+/// A copy of a scalar that the host knows, in front of b->before.
+static IrValue *copy_scalar(IrBuilder *b, IrValue *v)
+{
+    IrValue *args[3];
+    const IrOp *op = v->def;
+    if (!op)
+        return v;
+    for (uint32_t i = 0; i < op->argc; i++)
+        args[i] = copy_scalar(b, op->args[i]);
+    IrValue *copy = ir_op1(b, (IrCode)op->code, v->type, op->argc, args);
+    copy->def->attr = op->attr;
+    copy->hint = v->hint;
+    return copy;
+}
+
+static bool find_wait(IrOp *op, void *cx)
+{
+    (void)cx;
+    return op->code != IR_PIPE_WAIT;
+}
+
+/// The operation of the loop's body that has the first of its waits in it, or the last.
+static IrOp *with_wait(const IrOp *loop, bool last)
+{
+    IrOp *found = NULL;
+    for (IrOp *op = loop->regions[0]->first; op && (last || !found); op = op->next)
+        for (uint32_t r = 0; r < op->regionc; r++)
+            if (!ir_walk_block(op->regions[r], find_wait, NULL))
+                found = op;
+    return found;
+}
+
+/// How many stages a program takes, in front of the loop over programs.
+static IrValue *stages_of_program(IrBuilder *b, const IrOp *loop)
+{
+    const Type *i32 = type_scalar(b->fn->types, SCALAR_I32);
+    IrValue *sum = NULL;
+    for (IrOp *op = loop->regions[0]->first; op; op = op->next) {
+        if (op->code != IR_FOR || ir_walk_block(op->regions[0], find_wait, NULL))
+            continue;
+        IrValue *bounds[3];
+        for (unsigned i = 0; i < 3; i++)
+            bounds[i] = copy_scalar(b, op->args[i]);
+        IrValue *trips = ir_cast(b, ir_trip_count(b, bounds[0], bounds[1], bounds[2]), i32);
+        sum = sum ? ir_binary(b, IR_ADD, sum, trips) : trips;
+    }
+    return sum;
+}
+
+static void skip(IrBuilder *b, IrValue *count)
+{
+    ir_op(b, IR_PIPE_SKIP, 1, &count, 0, NULL, 0);
+}
+
+/// The consumers' side of two teams. Each takes what it wants of the pipe while the other one does
+/// not; so a wait is never more than one phase away from its barrier.
+static void take_turns(IrFunc *fn, IrBuilder *b, IrValue *team, IrOp *loop)
+{
+    IrValue *count = stages_of_program(b, loop);
+    skip(b, ir_binary(b, IR_MUL, team, count));
+    IrOp *first = with_wait(loop, false), *last = with_wait(loop, true);
+    IrBuilder in = { .fn = fn, .block = first->block, .before = first, .span = first->span };
+    ir_op(&in, IR_TEAM_TAKE, 0, NULL, 0, NULL, 0);
+    in.before = last->next;
+    ir_op(&in, IR_TEAM_PASS, 0, NULL, 0, NULL, 0);
+    in.before = loop->regions[0]->last;
+    skip(&in, count);
+}
+
+static void wrap_side(IrFunc *fn, unsigned teams)
+{
+    const Type *i32 = type_scalar(fn->types, SCALAR_I32);
+    IrBuilder b = { .fn = fn, .block = fn->body, .before = fn->body->first, .span = fn->span };
+    IrValue *first = scalar(&b, IR_BLOCK_ID), *step = scalar(&b, IR_BLOCK_COUNT), *team = NULL;
+    if (teams > 1) {
+        team = scalar(&b, IR_TEAM_ID);
+        first = ir_binary(&b, IR_ADD, first, ir_binary(&b, IR_MUL, team, step));
+        step = ir_binary(&b, IR_MUL, step, ir_const_int(&b, i32, teams));
+    }
+    IrOp *loop = wrap(fn, &b, first, step);
+    if (teams > 1)
+        take_turns(fn, &b, team, loop);
+}
+
+void specialize_persist(Special *s)
+{
+    IrFunc *fn = s->fn;
+    if (!specialize_pays_to_persist(fn))
         return;
     fn->is_persistent = fn->producer->is_persistent = true;
-    wrap(fn);
+    fn->teams = (uint16_t)s->teams;
+    wrap_side(fn, s->teams);
     fn->producer->value_count = fn->value_count;
-    wrap(fn->producer);
+    wrap_side(fn->producer, 1);
     fn->value_count = fn->producer->value_count;
 }

@@ -128,8 +128,8 @@ unsigned specialize_stages(Special *s)
     ir_walk(s->fn, most_scratch, &scratch);
     const uint32_t warps = s->fn->num_warps;
     const bool exchanges = !ir_walk(s->fn, needs_no_scratch, s);
-    const uint32_t others = scratch + (exchanges ? SCRATCH_MARGIN * warps : 0) + BARRIER_BYTES +
-                            specialize_store_bytes(s);
+    const uint32_t others = (scratch + (exchanges ? SCRATCH_MARGIN * warps : 0)) * s->teams +
+                            BARRIER_BYTES + specialize_store_bytes(s);
     const uint32_t room = s->cx->target->shared_max;
     unsigned stages = s->fn->num_stages > 2 ? s->fn->num_stages : 2;
     while (stages >= 2 && ring_bytes(s, stages) + others > room)

@@ -93,9 +93,15 @@ void specialize_find_stores(Special *s)
     ir_walk(s->fn, look_at_store, s);
 }
 
+/// Warpgroups of a block.
+static unsigned groups(const Special *s)
+{
+    return s->fn->num_warps / 4u * s->teams;
+}
+
 uint32_t specialize_store_bytes(const Special *s)
 {
-    return s->stores.len ? BUFFERS * ROWS * LINE_BYTES * (s->fn->num_warps / 4u) : 0;
+    return s->stores.len ? BUFFERS * ROWS * LINE_BYTES * groups(s) : 0;
 }
 
 void specialize_make_store_maps(Special *s)
@@ -125,7 +131,7 @@ void specialize_rewrite_stores(Special *s)
         const int32_t shape[] = { ROWS, LINE_BYTES / (int32_t)type_elem_bytes(f->access->elem) };
         const Type *block = type_block(s->fn->types, f->access->elem, 2, shape);
         if (i == 0)
-            ir_add_ring(s->fn, block, BUFFERS * (s->fn->num_warps / 4u), 1);
+            ir_add_ring(s->fn, block, BUFFERS * groups(s), 1);
         IrBuilder b = {
             .fn = s->fn, .block = f->load->block, .before = f->load, .span = f->load->span
         };

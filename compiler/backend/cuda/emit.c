@@ -47,6 +47,10 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_PIPE_ACQUIRE] = cuda_emit_pipe_acquire,
     [IR_PIPE_WAIT] = cuda_emit_pipe_wait,
     [IR_PIPE_RELEASE] = cuda_emit_pipe_release,
+    [IR_PIPE_SKIP] = cuda_emit_pipe_skip,
+    [IR_TEAM_ID] = cuda_emit_team_id,
+    [IR_TEAM_TAKE] = cuda_emit_team_take,
+    [IR_TEAM_PASS] = cuda_emit_team_pass,
     [IR_TENSOR_LOAD] = cuda_emit_tensor_load,
     [IR_TENSOR_STORE] = cuda_emit_tensor_store,
     [IR_BLOCK_ID] = cuda_emit_block_id,
@@ -164,7 +168,10 @@ static void print_shared(Emit *e, Buf *out)
     if (e->fn->smem_bytes)
         buf_printf(out, "    extern __shared__ __align__(%d) unsigned char nt_smem[];\n",
                    e->fn->ring_count || e->wgmma_columns ? 1024 : 16);
-    if (e->wants_tid)
+    if (e->team)
+        buf_printf(out, "    const int tid = (int)threadIdx.x %% %u, %s = (int)threadIdx.x / %u;\n",
+                   32u * e->fn->num_warps, e->team, 32u * e->fn->num_warps);
+    else if (e->wants_tid)
         buf_puts(out, "    const int tid = (int)threadIdx.x;\n");
     for (uint32_t i = 0; i < e->turns.len; i++)
         buf_printf(out, "    int %s = 0;\n", e->turns.at[i].name);

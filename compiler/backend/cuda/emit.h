@@ -30,7 +30,7 @@ bool cuda_emit(const IrFunc *fn, const CudaEmitOptions *opt, DiagSink *diags, Bu
 
 static inline unsigned cuda_threads(const IrFunc *fn)
 {
-    return 32u * (fn->num_warps + fn->producer_warps);
+    return 32u * (fn->num_warps * (fn->teams > 1 ? fn->teams : 1u) + fn->producer_warps);
 }
 
 /// False after reporting that a launch would ask for more threads or shared memory than `t` has.

@@ -169,7 +169,8 @@ bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan)
     cuda_line(e, "{");
     e->body.indent++;
     x.scratch = cuda_name(e, "scratch");
-    cuda_line(e, "NT_SHARED(%s, %s, %" PRId32 " + (%s >> 5) * %" PRIu32 ");", x.ctype, x.scratch, op->smem,
+    cuda_line(e, "NT_SHARED(%s, %s, %" PRId32 "%s + (%s >> 5) * %" PRIu32 ");", x.ctype, x.scratch,
+              op->smem, cuda_team_offset(e),
               cuda_tid(e), plan->bytes);
     if (by_matrices)
         emit_matrix_thread(e, &x, &x.store);

@@ -92,6 +92,8 @@ typedef struct Emit {
     const char **maps;  // names of the tensor maps; NULL: none taken yet
     EmitPipe *pipes;
     const char *grid[3];  // of a persistent kernel
+    const char *team;     // the thread's team, those of the producer behind the others; NULL: one
+    const char *team_turns, *turn_parity;  // barriers of the two teams, the thread's place in its own
     const char *store_turn;  // which of its two buffers a warpgroup's next store uses: bytes; NULL: none stores
     unsigned roll_from;  // loops of so many slots stay loops
     unsigned loops;      // loops of the kernel around the operation at hand
@@ -176,6 +178,8 @@ bool cuda_hand_out(Emit *e, const IrOp *op, const char *name, const char *owner)
 const char *cuda_tile_offset(Emit *e, const IrRing *ring, const IrValue *slot);
 /// Registers that a thread may have, where the options ask for fewer than a block allows; else 0.
 uint32_t cuda_register_limit(const Emit *e);
+/// What to add to the place of scratch for the thread's team: " + team * 1024", or "".
+const char *cuda_team_offset(Emit *e);
 /// The statement that waits for all threads of the program.
 const char *cuda_barrier(Emit *e);
 /// Takes the names of maps, pipes and the grid, which come after the parameters'.
@@ -201,6 +205,7 @@ EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot, cuda_emit_dot_wait;
 EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
 EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
 bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan);
+EmitFn cuda_emit_pipe_skip, cuda_emit_team_id, cuda_emit_team_take, cuda_emit_team_pass;
 EmitFn cuda_emit_pipe_acquire, cuda_emit_pipe_wait, cuda_emit_pipe_release, cuda_emit_tensor_load,
     cuda_emit_tensor_store, cuda_emit_block_id, cuda_emit_block_count;
 EmitFn cuda_emit_for, cuda_emit_while, cuda_emit_if, cuda_emit_return, cuda_emit_barrier,

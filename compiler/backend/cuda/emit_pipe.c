@@ -16,7 +16,17 @@ const char *cuda_barrier(Emit *e)
     if (!e->fn->producer)
         return "__syncthreads();";
     e->needs |= NEED_ASYNC;
+    if (e->team)
+        return cuda_text(e, "nt_named_barrier(%d + %s, %u);", CONSUMER_BARRIER, e->team,
+                         32u * e->fn->num_warps);
     return cuda_text(e, "nt_named_barrier(%d, %u);", CONSUMER_BARRIER, 32u * e->fn->num_warps);
+}
+
+const char *cuda_team_offset(Emit *e)
+{
+    if (!e->team || e->fn->team_bytes == 0)
+        return "";
+    return cuda_text(e, " + %s * %" PRIu32, e->team, e->fn->team_bytes);
 }
 
 void cuda_name_pipes(Emit *e)
@@ -38,6 +48,11 @@ void cuda_name_pipes(Emit *e)
         e->grid[i] = cuda_name(e, extents[i]);
     if (fn->producer)
         e->store_turn = cuda_name(e, "store_turn");
+    if (fn->teams > 1) {
+        e->team = cuda_name(e, "team");
+        e->team_turns = cuda_name(e, "turns");
+        e->turn_parity = cuda_name(e, "turn_parity");
+    }
 }
 
 /* ---- pipes ---- */
@@ -95,6 +110,46 @@ bool cuda_emit_pipe_release(Emit *e, const IrOp *op)
     cuda_line(e, "if (%s %% 32 == 0)", cuda_tid(e));
     cuda_line(e, "    nt_mbar_arrive(%s + %s);", e->pipes[op->attr.pipe.pipe].free,
               cuda_ref(e, op->args[0], "0"));
+    return true;
+}
+
+bool cuda_emit_pipe_skip(Emit *e, const IrOp *op)
+{
+    const EmitPipe *name = &e->pipes[op->attr.pipe.pipe];
+    const unsigned stages = e->fn->pipes[op->attr.pipe.pipe].stages;
+    const char *count = cuda_ref(e, op->args[0], "0"), *to = cuda_name(e, "to");
+    if (stages == 1) {
+        cuda_line(e, "%s ^= %s & 1;", name->parity, count);
+        return true;
+    }
+    cuda_line(e, "const unsigned %s = %s + %s;", to, name->stage, count);
+    cuda_line(e, "%s = (int)(%s %% %u), %s ^= %s / %u & 1;", name->stage, to, stages, name->parity,
+              to, stages);
+    return true;
+}
+
+/* ---- teams ---- */
+
+bool cuda_emit_team_id(Emit *e, const IrOp *op)
+{
+    cuda_set_place(e, op->results[0], PLACE_SAME, e->team);
+    return true;
+}
+
+bool cuda_emit_team_take(Emit *e, const IrOp *op)
+{
+    (void)op;
+    cuda_line(e, "nt_mbar_wait(%s + %s, %s);", e->team_turns, e->team, e->turn_parity);
+    cuda_line(e, "%s ^= 1;", e->turn_parity);
+    return true;
+}
+
+bool cuda_emit_team_pass(Emit *e, const IrOp *op)
+{
+    (void)op;
+    cuda_line(e, "__syncwarp();");
+    cuda_line(e, "if (%s %% 32 == 0)", cuda_tid(e));
+    cuda_line(e, "    nt_mbar_arrive(%s + (%s ^ 1));", e->team_turns, e->team);
     return true;
 }
 
@@ -170,7 +225,7 @@ static unsigned registers_at_entry(const IrFunc *fn)
 /// What a producer of four warps gives up the others share.
 static void registers_of(const IrFunc *fn, unsigned *few, unsigned *many)
 {
-    const unsigned consumers = 32u * fn->num_warps, producers = 32u * fn->producer_warps;
+    const unsigned producers = 32u * fn->producer_warps, consumers = cuda_threads(fn) - producers;
     *few = consumers <= 256 ? FEW_REGISTERS : FEWEST_REGISTERS;
     *many = (registers_at_entry(fn) * cuda_threads(fn) - *few * producers) / consumers /
             REGISTER_STEP * REGISTER_STEP;
@@ -186,8 +241,13 @@ static void emit_barriers(Emit *e)
         cuda_line(e, "NT_SHARED(unsigned long long, %s, %" PRIu32 ");", e->pipes[i].full, full);
         cuda_line(e, "NT_SHARED(unsigned long long, %s, %" PRIu32 ");", e->pipes[i].free, free);
     }
-    cuda_line(e, "if (%s == 0) {", cuda_tid(e));
+    if (e->team)
+        cuda_line(e, "NT_SHARED(unsigned long long, %s, %" PRIu32 ");", e->team_turns, fn->turn_smem);
+    cuda_line(e, e->team ? "if (threadIdx.x == 0) {" : "if (tid == 0) {");
+    e->wants_tid = true;
     e->body.indent++;
+    for (unsigned i = 0; i < 2 && e->team; i++)
+        cuda_line(e, "nt_mbar_init(%s + %u, %u);", e->team_turns, i, fn->num_warps);
     for (unsigned i = 0; i < fn->pipe_count; i++) {
         cuda_line(e, "for (int s = 0; s < %u; s++) {", fn->pipes[i].stages);
         cuda_line(e, "    nt_mbar_init(%s + s, 1);", e->pipes[i].full);
@@ -210,7 +270,10 @@ static bool emit_producer(Emit *e)
     const IrFunc *producer = e->fn->producer;
     for (uint32_t i = 0; i < producer->body->argc; i++)
         e->places[producer->body->args[i]->id] = cuda_place(e, e->fn->body->args[i]);
-    cuda_line(e, "if (%s == %u) {", cuda_tid(e), 32u * e->fn->num_warps);
+    if (e->team)
+        cuda_line(e, "if (%s == %u && %s == 0) {", e->team, e->fn->teams, cuda_tid(e));
+    else
+        cuda_line(e, "if (%s == %u) {", cuda_tid(e), 32u * e->fn->num_warps);
     e->body.indent++;
     const bool ok = cuda_emit_ops(e, producer->body);
     e->body.indent--;
@@ -227,7 +290,10 @@ bool cuda_emit_sides(Emit *e)
     registers_of(fn, &few, &many);
     e->needs |= NEED_MBARRIER | (moves ? NEED_WARPS : 0);
     emit_barriers(e);
-    cuda_line(e, "if (%s >= %u) {", cuda_tid(e), 32u * fn->num_warps);
+    if (e->team)
+        cuda_line(e, "if (%s >= %u) {", e->team, fn->teams);
+    else
+        cuda_line(e, "if (%s >= %u) {", cuda_tid(e), 32u * fn->num_warps);
     e->body.indent++;
     if (moves)
         cuda_line(e, "nt_registers_down<%u>();", few);
@@ -237,6 +303,8 @@ bool cuda_emit_sides(Emit *e)
     e->body.indent++;
     if (moves)
         cuda_line(e, "nt_registers_up<%u>();", many);
+    if (e->team)
+        cuda_line(e, "unsigned %s = %s ^ 1;", e->turn_parity, e->team);
     cuda_begin_stores(e);
     ok = ok && cuda_emit_ops(e, fn->body);
     cuda_end_stores(e);

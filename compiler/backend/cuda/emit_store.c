@@ -14,7 +14,7 @@ enum {
     LINE_BYTES = 128,
     BUFFER_BYTES = 64 * LINE_BYTES,
     GROUP_BITS = 7,    // thread bits within a warpgroup
-    FIRST_BARRIER = 2  // of the warpgroups
+    FIRST_BARRIER = 3  // of the warpgroups
 };
 
 /// One TENSOR_STORE on its way.
@@ -52,6 +52,12 @@ void cuda_end_stores(Emit *e)
         return;
     cuda_line(e, "if (%s %% 128 == 0)", cuda_tid(e));
     cuda_line(e, "    nt_tma_store_wait_read<0>();");
+}
+
+/// The warpgroup's number in the block.
+static const char *group_of(Emit *e)
+{
+    return e->team ? e->team : cuda_text(e, "(%s >> %d)", cuda_tid(e), GROUP_BITS);
 }
 
 static unsigned log2_of(unsigned n)
@@ -149,7 +155,7 @@ static void emit_chunk(Emit *e, const Store *s, const char *ring, const char *q)
 {
     const char *tid = cuda_tid(e);
     const char *barrier =
-        cuda_text(e, "nt_named_barrier(%d + (%s >> 7), 128);", FIRST_BARRIER, tid);
+        cuda_text(e, "nt_named_barrier(%d + %s, 128);", FIRST_BARRIER, group_of(e));
     cuda_line(e, "if (%s %% 128 == 0)", tid);
     cuda_line(e, "    nt_tma_store_wait_read<1>();");
     cuda_line(e, "%s", barrier);
@@ -186,8 +192,8 @@ bool cuda_emit_tensor_store(Emit *e, const IrOp *op)
     e->body.indent++;
     const char *staged = cuda_name(e, "staged"), *q = "0";
     s.buffer = cuda_name(e, "buffer");
-    cuda_line(e, "NT_SHARED(%s, %s, %" PRIu32 " + (%s >> 7) * %d);", cuda_ctype(e, value->type),
-              staged, ring->smem, cuda_tid(e), 2 * BUFFER_BYTES);
+    cuda_line(e, "NT_SHARED(%s, %s, %" PRIu32 " + %s * %d);", cuda_ctype(e, value->type), staged,
+              ring->smem, group_of(e), 2 * BUFFER_BYTES);
     const unsigned chunks = 1u << (s.layout->reg_bits - s.chunk_bits);
     if (chunks > 1) {
         q = cuda_name(e, "q");

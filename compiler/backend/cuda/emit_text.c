@@ -243,7 +243,7 @@ const char *cuda_scratch(Emit *e, const IrOp *op, const char *ctype, const char 
         cuda_fault(e, op, "its scratch in shared memory is too small");
         return NULL;
     }
-    const char *at = cuda_text(e, "%" PRIu32, (uint32_t)op->smem + offset);
+    const char *at = cuda_text(e, "%" PRIu32 "%s", (uint32_t)op->smem + offset, cuda_team_offset(e));
     if (op->smem_turn)
         at = strcmp(at, "0") == 0 ? turn_of(e, op) : cuda_text(e, "%s + %s", at, turn_of(e, op));
     const char *name = cuda_name(e, hint);
