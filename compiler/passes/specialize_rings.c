@@ -120,6 +120,19 @@ static bool needs_no_scratch(IrOp *op, void *cx)
 }
 
 /// As many of the wanted stages as fit; 0: not even two.
+/// What the loops say, else the kernel; at least two.
+static unsigned wanted_stages(const Special *s)
+{
+    unsigned wanted = 0;
+    for (uint32_t i = 0; i < s->feeds.len; i++) {
+        const IrOp *loop = s->feeds.at[i].load->block->parent;
+        if (loop && loop->code == IR_FOR && loop->attr.num_stages > wanted)
+            wanted = loop->attr.num_stages;
+    }
+    wanted = wanted ? wanted : s->fn->num_stages;
+    return wanted > 2 ? wanted : 2;
+}
+
 unsigned specialize_stages(Special *s)
 {
     uint32_t scratch = 0;
@@ -131,7 +144,7 @@ unsigned specialize_stages(Special *s)
     const uint32_t others = (scratch + (exchanges ? SCRATCH_MARGIN * warps : 0)) * s->teams +
                             BARRIER_BYTES + specialize_store_bytes(s);
     const uint32_t room = s->cx->target->shared_max;
-    unsigned stages = s->fn->num_stages > 2 ? s->fn->num_stages : 2;
+    unsigned stages = wanted_stages(s);
     while (stages >= 2 && ring_bytes(s, stages) + others > room)
         stages--;
     return stages >= 2 ? stages : 0;
