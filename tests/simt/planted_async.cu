@@ -22,11 +22,11 @@ NT_DEFINE_STORE(nt_store, "st.global")
 #ifndef SIMT_ENTRY
 #define SIMT_ENTRY(NAME)
 #endif
-#define BOUNDS __launch_bounds__
+#define ENTRY extern "C" __global__
 #define KERNEL(NAME, THREADS) \
-    extern "C" __global__ void NAME PARAMETERS; \
+    ENTRY void NAME PARAMETERS; \
     SIMT_ENTRY(NAME) \
-    extern "C" __global__ void BOUNDS(THREADS, 1) NAME PARAMETERS
+    ENTRY void __launch_bounds__(THREADS, 1) NAME PARAMETERS
 #define BEGIN \
     extern __shared__ __align__(1024) unsigned char nt_smem[]; \
     const int tid = (int)threadIdx.x; \
@@ -131,7 +131,7 @@ KERNEL(barrier_of_half_a_warp, 128)
             for (int i = 0; i < 2 && tid == 0; i++) { \
                 EMPTY \
                 nt_mbar_expect(bar, BYTES); \
-                nt_tma_load<2>(s, &map, bar, 8 * i, 4 * i); \
+                nt_tma_load<2>(s, &map, bar, 16 * i, 4 * i); \
             } \
         } else { \
             for (int i = 0; i < 2; i++) { \
@@ -186,6 +186,17 @@ KERNEL(box_misaligned, 128)
     }
 }
 
+KERNEL(box_at_odd_column, 128)
+{
+    BEGIN
+    INIT(1, nt_mbar_init_fence();)
+    if (tid == 0) {
+        nt_mbar_expect(bar, 2048);
+        nt_tma_load<2>(s, &map, bar, 8, 0);
+        nt_mbar_wait(bar, 0);
+    }
+}
+
 KERNEL(box_of_other_rank, 128)
 {
     BEGIN
@@ -194,7 +205,7 @@ KERNEL(box_of_other_rank, 128)
         nt_tma_load<1>(s, &map, bar, 0);
 }
 
-// The box of `map` at (-3, 5) as it stands in shared memory, and then stored through `to` at (5, -2).
+// The box of `map` at (-16, 5) as it stands in shared memory, and then stored through `to` at (32, -2).
 #define ROUND(NAME, FENCE, BARRIER, BEFORE_REUSE, END) \
     KERNEL(NAME, 128) \
     { \
@@ -202,7 +213,7 @@ KERNEL(box_of_other_rank, 128)
         INIT(1, nt_mbar_init_fence();) \
         if (tid == 0) { \
             nt_mbar_expect(bar, 2048); \
-            nt_tma_load<2>(s, &map, bar, -3, 5); \
+            nt_tma_load<2>(s, &map, bar, -16, 5); \
         } \
         nt_mbar_wait(bar, 0); \
         unsigned x[4]; \
@@ -212,7 +223,7 @@ KERNEL(box_of_other_rank, 128)
         FENCE \
         BARRIER \
         if (tid == 0) { \
-            nt_tma_store<2>(&to, s + 2048, 5, -2); \
+            nt_tma_store<2>(&to, s + 2048, 32, -2); \
             nt_tma_store_commit(); \
             BEFORE_REUSE \
         } \

@@ -74,6 +74,9 @@ static bool make_box(const void *pc, const void *shared, const void *map, int ra
     }
     if (at % 128)
         report(SIMT_MISALIGNED, pc, -1, nullptr, "a box stands at shared byte %u, which is no multiple of 128", at);
+    if (coords[0] * (int64_t)box.map.elem_bytes % 16)  // an illegal instruction on an H200
+        report(SIMT_MISALIGNED, pc, -1, nullptr, "a box begins at column %d of %u bytes each, which is no multiple of 16 bytes", coords[0],
+               box.map.elem_bytes);
     add_rows(box, at, coords);
     Event whole = memory_event(pc, shared, box.bytes, false, true, SIMT_SHARED);
     return memory_contains(whole);

@@ -55,6 +55,7 @@ static const Row rows[] = {
     { "boxes_no_barrier_after_init", 128, EITHER(SIMT_SHARED_RACE, SIMT_WRONG_OPERAND), "planted.newt:38" },
     { "extra_arrival", 128, SIMT_EXTRA_ARRIVAL, "planted.newt:40|lacks 0 of 1 arrivals and 64 bytes" },
     { "box_misaligned", 128, SIMT_MISALIGNED, "no multiple of 128" },
+    { "box_at_odd_column", 128, SIMT_MISALIGNED, "column 8 |multiple of 16 bytes" },
     { "box_of_other_rank", 128, SIMT_WRONG_OPERAND, "another number of axes" },
     { "round_trip", 128, RIGHT, "" },
     { "round_no_fence", 128, SIMT_MISSING_FENCE, "planted.newt:50|starts to read|no fence" },
@@ -195,15 +196,15 @@ static void boxes_arrive(void **)
         run("boxes", 128, swizzle);
         for (int i = 0; i < 2 * 2048; i++) {
             const int box = i / 2048, byte = i % 2048;
-            assert_int_equal(out[box * 2048 + place_of(byte, swizzle)], at(8 * box + byte % 32, 4 * box + byte / 32));
+            assert_int_equal(out[box * 2048 + place_of(byte, swizzle)], at(16 * box + byte % 32, 4 * box + byte / 32));
         }
     }
     run("round_trip", 128, 0);
     for (int byte = 0; byte < 2048; byte++)
-        assert_int_equal(out[byte], at(byte % 32 - 3, byte / 32 + 5));
+        assert_int_equal(out[byte], at(byte % 32 - 16, byte / 32 + 5));
     for (int y = 0; y < ROWS; y++)
         for (int x = 0; x < PITCH; x++)  // what is behind a row is not written
-            assert_int_equal(target[y * PITCH + x], x < 5 || x >= 37 || x >= ROW ? 0 : at(x - 5 - 3, y + 2 + 5));
+            assert_int_equal(target[y * PITCH + x], x < 32 || x >= ROW ? 0 : at(x - 32 - 16, y + 2 + 5));
 }
 
 static void matrices_of_a_warp(void **)

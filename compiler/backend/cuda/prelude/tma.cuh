@@ -1,9 +1,10 @@
 // tma.cuh - copies of boxes of tensors between global and shared memory; one thread issues one.
 //
-// Coordinates are of elements, the innermost axis first. What lies outside of the tensor reads as zero and
-// is not written. A load completes its whole box's bytes on the barrier, those outside of the tensor too. The
-// map is a kernel parameter, `const __grid_constant__ nt_tensor_map`; the box in shared memory starts at a multiple of
-// 128 bytes, of 1024 with the 128-byte swizzle. The emulator of the tests has a file of this name of its own.
+// Coordinates are of elements, the innermost axis first, and that one a multiple of 16 bytes: anything else is an
+// illegal instruction. What lies outside of the tensor reads as zero and is not written. A load completes its
+// whole box's bytes on the barrier, those outside of the tensor too. The map is a kernel parameter,
+// `const __grid_constant__ nt_tensor_map`; the box in shared memory starts at a multiple of 128 bytes, of 1024 with
+// the 128-byte swizzle. The emulator of the tests has a file of this name of its own.
 #ifndef NT_TMA_CUH
 #define NT_TMA_CUH
 #include "newt/base.cuh"
