@@ -129,6 +129,21 @@ static void join(Special *s, uint32_t a, uint32_t b)
             s->feeds.at[i].group = a;
 }
 
+/// The engine rounds nothing to tf32, and a warpgroup's instructions cut off what is finer. Where the right
+/// factor lies in rows it goes through registers, which round it (layout_dot_swaps): then the cut of the
+/// left one is taken for the speed.
+static bool may_cut(const Special *s, const IrOp *dot, const IrOp *right)
+{
+    if (!dot->attr.dot.wgmma || type_scalar_kind(dot->args[0]->type) != SCALAR_F32)
+        return true;
+    if (!right || dot->args[1]->def != right ||
+        !layout_dot_takes_tile(dot, 1, false, s->fn->num_warps))
+        return false;
+    const TensorAccess *access = tensor_access_of(s->tensors, right);
+    return !access->reason &&
+           access->dims[specialize_line(access)].axis == (int)type_rank(right->results[0]->type) - 1;
+}
+
 /// Factors that are loaded side by side share a pipe.
 static bool look_at_dot(IrOp *op, void *cx)
 {
@@ -136,8 +151,7 @@ static bool look_at_dot(IrOp *op, void *cx)
     if (op->code != IR_DOT)
         return true;
     const IrOp *a = specialize_load_behind(op->args[0]), *b = specialize_load_behind(op->args[1]);
-    // A warpgroup's instructions cut what is finer than tf32 off, and the engine rounds nothing.
-    if (op->attr.dot.wgmma && type_scalar_kind(op->args[0]->type) == SCALAR_F32) {
+    if (!may_cut(s, op, b)) {
         static const char reason[] = "its elements are rounded to tf32 on the way";
         specialize_note(s, a, reason);
         specialize_note(s, b, reason);

@@ -10,14 +10,15 @@
 
 enum { LINE_BYTES = 128, ROWS = 64, MAX_DEPTH = 16, BUFFERS = 2 };
 
-/// True when `v` is computed element by element from a warpgroup's product.
+/// True when `v` is computed element by element from a warpgroup's product. One of tf32 is made as its
+/// transpose (layout_dot_swaps): threads store whole sectors of that, and rows of tiles they do not hold.
 static bool is_sum(const IrValue *v, int depth)
 {
     const IrOp *op = v->def;
     if (!op || depth == MAX_DEPTH || !type_is_block(v->type))
         return false;
     if (op->code == IR_DOT)
-        return op->attr.dot.wgmma;
+        return op->attr.dot.wgmma && type_scalar_kind(op->args[0]->type) != SCALAR_F32;
     if (op->code == IR_FOR)
         return is_sum(op->regions[0]->last->args[v->index], depth + 1);
     for (uint32_t i = 0; ir_op_info[op->code].cls == OPCLASS_ELEMENTWISE && i < op->argc; i++)

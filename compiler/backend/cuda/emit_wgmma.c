@@ -128,50 +128,70 @@ static unsigned column_blocks(const EmitDot *d, unsigned *first)
     return 1u << (d->layout->reg_bits - *first);
 }
 
-/// The right factor of a transposed product, read from its tile as the instruction's first factor: two
-/// neighbouring columns at inner coordinates t and t + 4, t the lane's two low bits. Words stand by step,
-/// then block.
-static void emit_fetched_words(Emit *e, const EmitDot *d)
+static unsigned words_of_step(const EmitDot *d)
+{
+    unsigned first;
+    return column_blocks(d, &first) * STEP_WORDS;
+}
+
+/// Where a thread's words of a transposed product begin in the right factor's tile.
+static EmitIndex emit_column(Emit *e, const EmitDot *d)
 {
     const DotFactor *f = &d->plan->factor[1];
     const Layout *l = d->layout;
-    unsigned first;
-    const unsigned blocks = column_blocks(d, &first), steps = 1u << f->inner_bits >> TF32_STEP_BITS;
     uint32_t basis[LAYOUT_MAX_BITS];
     for (unsigned k = 0; k < LAYOUT_LANE_BITS + (unsigned)l->warp_bits; k++)
         basis[k] = k < 2 ? UINT32_C(1) << (f->inner_low + k)
                          : layout_dot_element(d->plan, 1, l->basis[l->reg_bits + k]);
     EmitIndex at = cuda_dot_index(e, f, cuda_tid(e), basis, LAYOUT_LANE_BITS + l->warp_bits);
     const char *name = cuda_name(e, "column");
-    cuda_line(e, "unsigned %s[%u];", d->words, steps * blocks * STEP_WORDS);
     cuda_line(e, "const int %s = %s;", name, at.text);
     at.text = name;
-    for (unsigned i = 0; 1u << i < steps; i++)
-        basis[i] = UINT32_C(1) << (f->inner_low + TF32_STEP_BITS + i);
-    const char *k = cuda_dot_loop(e, "k", steps, 1);
+    return at;
+}
+
+/// Fetches the words of step `k` of a transposed product into an array of their own, block by block: two
+/// neighbouring columns at inner coordinates t and t + 4, t the lane's two low bits. The products of the
+/// steps before run meanwhile, so all words stay in registers until they have ended.
+static const char *emit_fetch(Emit *e, const EmitDot *d, EmitIndex at, const char *k)
+{
+    const DotFactor *f = &d->plan->factor[1];
+    unsigned first;
+    const unsigned blocks = column_blocks(d, &first), words = words_of_step(d);
+    uint32_t basis[LAYOUT_MAX_BITS];
+    for (unsigned i = TF32_STEP_BITS; i < f->inner_bits; i++)
+        basis[i - TF32_STEP_BITS] = UINT32_C(1) << (f->inner_low + i);
     at = cuda_dot_join(e, at, cuda_dot_index(e, f, k, basis, f->inner_bits - TF32_STEP_BITS));
-    for (unsigned i = 0; 1u << i < blocks; i++)
-        basis[i] = layout_dot_element(d->plan, 1, l->basis[first + i]);
+    for (unsigned i = first; i < d->layout->reg_bits; i++)
+        basis[i - first] = layout_dot_element(d->plan, 1, d->layout->basis[i]);
+    const char *fetched = cuda_name(e, "fetched");
+    cuda_line(e, "unsigned %s[%u];", fetched, words);
     const char *b = cuda_dot_loop(e, "b", blocks, 1);
-    at = cuda_dot_join(e, at, cuda_dot_index(e, f, b, basis, l->reg_bits - first));
+    at = cuda_dot_join(e, at, cuda_dot_index(e, f, b, basis, d->layout->reg_bits - first));
     basis[0] = UINT32_C(1) << (f->inner_low + TF32_STEP_BITS - 1);
     const char *h = cuda_dot_loop(e, "h", 2, 1);
     at = cuda_dot_join(e, at, cuda_dot_index(e, f, h, basis, 1));
     cuda_line(e, "float group[2];");
     cuda_line(e, "nt_take<2>(group, %s + (%s));", cuda_place(e, d->op->args[1]).text, at.text);
     for (unsigned i = 0; i < 2; i++)
-        cuda_line(e, "%s[(%s * %u + %s) * %d + 2 * %s + %u] = __float_as_uint(nt_tf32(group[%u]));",
-                  d->words, k, blocks, b, STEP_WORDS, h, i, i);
+        cuda_line(e, "%s[%s * %d + 2 * %s + %u] = __float_as_uint(nt_tf32(group[%u]));", fetched, b,
+                  STEP_WORDS, h, i, i);
     cuda_block_end(e);
     cuda_block_end(e);
+    cuda_line(e, "nt_wgmma_keep(%s);", fetched);
+    const char *r = cuda_dot_loop(e, "r", words, 1);
+    cuda_line(e, "%s[%s * %u + %s] = %s[%s];", d->words, k, words, r, fetched, r);
     cuda_block_end(e);
+    cuda_line(e, "nt_wgmma_fence();");
+    return fetched;
 }
 
 void cuda_dot_words(Emit *e, EmitDot *d)
 {
     d->words = cuda_name(e, "words");
     if (d->swapped)
-        emit_fetched_words(e, d);
+        cuda_line(e, "unsigned %s[%u];", d->words,
+                  words_of_step(d) << (d->plan->factor[1].inner_bits - TF32_STEP_BITS));
     else
         emit_held_words(e, d);
     if (d->op->attr.dot.async)
@@ -190,28 +210,24 @@ bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
     return true;
 }
 
-/// The words for block `t` at step `k`.
+/// The words for block `t` at step `k`; `fetched`: those of the step, of a transposed product.
 static const char *words_at(Emit *e, const EmitDot *d, const Described *x, unsigned block_bits,
-                            const char *t, const char *k)
+                            const char *t, const char *k, const char *fetched)
 {
     uint32_t blocks[LAYOUT_MAX_BITS] = { 0 }, image;
-    unsigned first = 0, step = STEP_WORDS, unit = 1u << x->factor->inner_bits >> 2, next = 0;
-    if (d->swapped) {
-        step = column_blocks(d, &first) * STEP_WORDS;
-        unit = STEP_WORDS;
-    }
+    const unsigned unit = fetched ? STEP_WORDS : 1u << x->factor->inner_bits >> 2;
+    unsigned next = 0;
     for (unsigned i = block_bits; i < d->layout->reg_bits; i++)
         if (layout_dot_element(d->plan, d->swapped, d->layout->basis[i]) != 0)
             blocks[i - block_bits] = unit << next++;
     const char *at = strcmp(t, "0") == 0 ? "0"
                                          : cuda_linear(e, t, blocks, d->layout->reg_bits - block_bits,
                                                        &image);
-    const char *along = strcmp(k, "0") == 0 ? "0" : cuda_text(e, "%s * %u", k, step);
-    if (strcmp(at, "0") == 0)
-        at = along;
-    else if (strcmp(along, "0") != 0)
-        at = cuda_text(e, "%s + %s", at, along);
-    return strcmp(at, "0") == 0 ? d->words : cuda_text(e, "%s + %s", d->words, at);
+    if (!fetched && strcmp(k, "0") != 0)
+        at = cuda_text(e, "%s%s%s * %d", strcmp(at, "0") == 0 ? "" : at,
+                       strcmp(at, "0") == 0 ? "" : " + ", k, STEP_WORDS);
+    const char *words = fetched ? fetched : d->words;
+    return strcmp(at, "0") == 0 ? words : cuda_text(e, "%s + %s", words, at);
 }
 
 /// What follows the shape and types in the function's name: which factors are not along K.
@@ -229,15 +245,17 @@ static void emit_instructions(Emit *e, const EmitDot *d, const Described *x, uns
 {
     const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
     const unsigned block_bits = log2_of(columns / 2), right = d->swapped ? 0 : 1;
+    const EmitIndex column = d->swapped ? emit_column(e, d) : (EmitIndex){ "0", 0 };
     const char *k = cuda_dot_loop(
         e, "k", x[0].bytes << x[0].factor->inner_bits >> log2_of(STEP_BYTES), 1);
+    const char *fetched = d->swapped ? emit_fetch(e, d, column, k) : NULL;
     const char *t = cuda_dot_loop(e, "t", d->slots >> block_bits, 1);
     const char *sum =
         strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * %u", d->sum, t, columns / 2);
     const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
                        : strcmp(k, "0") == 0        ? "0"
                                                     : cuda_text(e, "%s > 0", k);
-    const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k)
+    const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k, fetched)
                                 : descriptor(e, d, 0, &x[0], block_bits, t, k);
     cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'),
               majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], block_bits, t, k), adds);
@@ -259,7 +277,7 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
         if (!in_words)
             emit_descriptor(e, d, which, &x[which]);
     }
-    if (d->words)
+    if (d->words && !d->swapped)
         cuda_line(e, "nt_wgmma_keep(%s);", d->words);
     if (!cuda_dot_starts_anew(d->op))  // whatever made the sum stays in front of the fence
         cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
