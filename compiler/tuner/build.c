@@ -1,7 +1,7 @@
 /// build.c - candidates to a shared object: newtc with --configs, then the C compiler.
 ///
-/// Only the first object has host code too, which gives the reference: it is what takes the C
-/// compiler long.
+/// Objects for a GPU have host code too only where the reference is still to be computed: it is
+/// what takes the C compiler long.
 #include "json.h"
 #include "support/fs.h"
 #include "support/proc.h"
@@ -41,7 +41,7 @@ static bool compile_c(Arena *a, const Build *b, const char *source, const char *
 }
 
 static bool compile_newt(Arena *a, const Build *b, const char *source, const char *const *texts,
-                         uint32_t count, const char **why)
+                         uint32_t count, bool with_host, const char **why)
 {
     StrList argv = { 0 };
     const bool is_host = strcmp(b->arch, "host") == 0;
@@ -49,7 +49,7 @@ static bool compile_newt(Arena *a, const Build *b, const char *source, const cha
     for (uint32_t i = 0; i < b->opt->pass.len; i++)
         VEC_PUSH(a, &argv, b->opt->pass.at[i]);
     VEC_PUSH(a, &argv,
-             arena_printf(a, "--arch=%s%s", b->arch, !is_host && b->made == 0 ? ",host" : ""));
+             arena_printf(a, "--arch=%s%s", b->arch, !is_host && with_host ? ",host" : ""));
     VEC_PUSH(a, &argv, arena_printf(a, "--kernel=%s", b->function));
     for (uint32_t i = 0; i < count; i++)
         VEC_PUSH(a, &argv, arena_printf(a, "--configs=%s", texts[i]));
@@ -104,12 +104,13 @@ static void read_manifest(Arena *a, const Build *b, const char *path, const char
 }
 
 const char *build_batch(Arena *a, Build *b, const char *const *texts, uint32_t count,
-                        Resources *res, const char **why)
+                        bool with_host, Resources *res, const char **why)
 {
     const char *stem = arena_printf(a, "%s/batch%u", b->dir, b->made);
     const char *source = arena_printf(a, "%s.c", stem), *object = arena_printf(a, "%s.so", stem);
     memset(res, 0, count * sizeof *res);
-    if (!compile_newt(a, b, source, texts, count, why) || !compile_c(a, b, source, object, why))
+    if (!compile_newt(a, b, source, texts, count, with_host, why) ||
+        !compile_c(a, b, source, object, why))
         return NULL;
     read_manifest(a, b, arena_printf(a, "%s.json", stem), texts, count, res);
     b->made++;

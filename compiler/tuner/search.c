@@ -111,15 +111,22 @@ static void prune(Search *s, Batch *b)
     }
 }
 
-/// Compiles a batch; where the compiler refuses one of it, each alone, and the refused ones go.
-static bool compile(Search *s, Batch *b)
+static bool build(Search *s, Batch *b, bool with_host, Resources *res, const char **why)
 {
-    const char *texts[BATCH], *why = "";
-    Resources res[BATCH];
+    const char *texts[BATCH];
     for (uint32_t i = 0; i < b->count; i++)
         texts[i] = s->tried.at[b->at[i]].text;
-    b->object = b->count ? build_batch(s->arena, &s->build, texts, b->count, res, &why) : NULL;
-    if (b->object) {
+    b->object =
+        b->count ? build_batch(s->arena, &s->build, texts, b->count, with_host, res, why) : NULL;
+    return b->object;
+}
+
+/// Compiles a batch; where the compiler refuses one of it, each alone, and the refused ones go.
+static bool compile(Search *s, Batch *b, bool with_host)
+{
+    Resources res[BATCH];
+    const char *why = "";
+    if (build(s, b, with_host, res, &why)) {
         for (uint32_t i = 0; i < b->count; i++)
             s->tried.at[b->at[i]].res = res[i];
         prune(s, b);
@@ -136,12 +143,12 @@ static bool compile(Search *s, Batch *b)
     memcpy(half[1].at, b->at + half[0].count, half[1].count * sizeof *b->at);
     b->count = 0;
     for (int i = 0; i < 2; i++) {
-        if (compile(s, &half[i]))
+        if (compile(s, &half[i], false))
             for (uint32_t k = 0; k < half[i].count; k++)
                 b->at[b->count++] = half[i].at[k];
     }
     // What is left compiles together.
-    return b->count > 0 && compile(s, b);
+    return b->count > 0 && compile(s, b, with_host);
 }
 
 static bool start_measuring(Search *s, const Batch *b)
@@ -157,10 +164,11 @@ static TriedKind kind_of(double us)
 }
 
 /// Reads the results of a batch that is measured. A process that dies is started again: the store
-/// knows what it was running, and passes it over the second time.
-static bool finish_measuring(Search *s, const Batch *b)
+/// knows what it was running, and passes it over the second time. A process that has no reference
+/// yet, and got an object without host code, gets one with it.
+static bool finish_measuring(Search *s, Batch *b)
 {
-    for (;;) {
+    for (bool has_asked = false;;) {
         const WorkerLine line = client_read(s->arena, &s->worker);
         if (line.kind == LINE_RESULT) {
             Tried *t = find(s, line.text);
@@ -172,6 +180,16 @@ static bool finish_measuring(Search *s, const Batch *b)
             s->worker.argv[WORKER_AGAIN][0] = '0';  // what is known is not asked again
             if (++s->deaths > DEATHS_MAX || !start_measuring(s, b))
                 return tuner_fail("too many candidates end their process");
+            continue;
+        }
+        if (line.kind == LINE_DONE && strcmp(line.text, WORKER_WANTS_HOST) == 0 && !has_asked) {
+            Resources res[BATCH];
+            const char *why = "";
+            has_asked = true;
+            if (!build(s, b, true, res, &why) || !start_measuring(s, b))
+                return tuner_fail("cannot compile for the host, which gives the results that "
+                                  "candidates are compared with: %s",
+                                  why);
             continue;
         }
         const bool is_lost = strstr(line.text, "in configuration") != NULL;
@@ -189,7 +207,8 @@ static bool turn(Search *s, Batch *now, Batch *next)
 {
     if (now->count && !start_measuring(s, now))
         return false;
-    const bool compiled = next->count && compile(s, next);
+    const bool compiled = next->count && compile(s, next, !s->has_host);
+    s->has_host = s->has_host || compiled;
     if (now->count && !finish_measuring(s, now))
         return false;
     *now = compiled ? *next : (Batch){ .count = 0 };

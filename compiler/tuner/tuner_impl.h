@@ -84,9 +84,10 @@ typedef struct Build {
     uint32_t made;
 } Build;
 /// Compiles candidates into one shared object; its path, or NULL when the compiler refuses one of
-/// them. `res` gets what it says of each; `why` the compiler's first error.
+/// them. `with_host`: with the host code that gives the reference. `res` gets what it says of
+/// each; `why` the compiler's first error.
 const char *build_batch(Arena *a, Build *b, const char *const *texts, uint32_t count,
-                        Resources *res, const char **why);
+                        bool with_host, Resources *res, const char **why);
 
 /* ---- client.c ---- */
 enum { WORKER_AGAIN = 9 };  ///< the word of a worker's command that says AGAIN
@@ -99,6 +100,9 @@ typedef struct Worker {
     char *const *argv;
     char arch[32], gpu[128];  ///< of the device, when it runs
 } Worker;
+
+/// What the worker says where it needs host code for the reference, and the object has none.
+#define WORKER_WANTS_HOST "wants host code"
 
 typedef enum { LINE_RESULT, LINE_DONE, LINE_DEAD } LineKind;
 typedef struct WorkerLine {
@@ -151,6 +155,7 @@ typedef struct Search {
     const char *stage;
     uint64_t random;
     unsigned deaths;
+    bool has_host;  ///< an object with host code was built
     bool is_terminal;
 } Search;
 /// Fills `tried`. False after printing why nothing can be searched.

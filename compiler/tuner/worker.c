@@ -315,7 +315,11 @@ static void measure(Server *s, const char *object, double seconds)
     s->options.kept = &s->reference;
     NewtStatus status = s->api.tune(kernel, s->device, NULL, s->record, &s->options, &result);
     const bool is_over = status == NEWT_OK || (status == NEWT_WRONG_RESULT && s->reference);
-    printf("done%s%s\n", is_over ? "" : " ", is_over ? "" : s->api.last_error());
+    const bool wants_host = status == NEWT_NO_IMAGE && !s->reference;
+    printf("done%s%s\n", is_over ? "" : " ",
+           is_over      ? ""
+           : wants_host ? WORKER_WANTS_HOST
+                        : s->api.last_error());
     fflush(stdout);
     if (status == NEWT_KERNEL_FAULT)
         exit(0);  // the next process goes on
