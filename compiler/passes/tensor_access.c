@@ -379,13 +379,30 @@ Tensors *tensor_analysis(const IrFunc *fn, const AxisInfo *axes, Arena *a)
 
 /* ---- what the copy engine asks for ---- */
 
+/// True for the number of an iteration: nothing is known of it (poly.h), whatever is of the counter.
+static bool is_iteration(const IrValue *atom)
+{
+    const IrOp *loop = atom->def ? NULL : atom->block->parent;
+    return loop && loop->code == IR_FOR && atom->index == 0;
+}
+
 /// A number that divides every value of the term, times the element's size.
 static int64_t divisor_of(const Tensors *t, const PolyTerm *term, int64_t bytes)
 {
     int64_t divisor = term->factor * bytes;
     for (unsigned i = 0; i < term->degree && divisor % 16 != 0; i++)
-        divisor *= axis_info_divisor(t->axes, term->atoms[i], 0, 1);
+        if (!is_iteration(term->atoms[i]))
+            divisor *= axis_info_divisor(t->axes, term->atoms[i], 0, 1);
     return divisor;
+}
+
+/// The engine faults where a box begins elsewhere along its line.
+static bool begins_at_16_bytes(const Tensors *t, const Poly *start, int64_t bytes)
+{
+    for (unsigned i = 0; i < start->count; i++)
+        if (divisor_of(t, &start->terms[i], bytes) % 16 != 0)
+            return false;
+    return true;
 }
 
 const char *tensor_copy_obstacle(Tensors *t, const TensorAccess *access)
@@ -401,6 +418,8 @@ const char *tensor_copy_obstacle(Tensors *t, const TensorAccess *access)
         has_line |= is_line;
         if (!is_line && divisor_of(t, &d->stride.terms[0], bytes) % 16 != 0)
             return "a stride may not be a multiple of 16 bytes";
+        if (is_line && !begins_at_16_bytes(t, &d->start, bytes))
+            return "the tile may begin at no multiple of 16 bytes";
     }
     return has_line ? NULL : "no axis has neighbours in memory";
 }

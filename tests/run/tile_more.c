@@ -107,7 +107,7 @@ static void test_histogram(RunCx *cx)
             counts[x[i]]++;
     }
     void *out = RUN_IN(cx, zero);
-    RUN_OK(K(histogram)(cx->device, NULL, TENSOR(RUN_IN(cx, x), NEWT_I32, 1, N),
+    RUN_OK(K(tile_histogram)(cx->device, NULL, TENSOR(RUN_IN(cx, x), NEWT_I32, 1, N),
                         TENSOR(out, NEWT_I32, 1, BINS)));
     run_get(cx, out, got);
     for (size_t i = 0; i < BINS; i++)
@@ -166,10 +166,10 @@ static void test_instances(RunCx *cx)
     NewtTensor tout = TENSOR(out, NEWT_F32, 2, M, N), ttop = TENSOR(top, NEWT_F32, 1, M);
     for (int half_type = 0; half_type < 2; half_type++) {
         if (half_type)
-            RUN_OK(K(cast_f16)(cx->device, NULL, TENSOR(RUN_IN(cx, h), NEWT_F16, 2, M, N), tout,
+            RUN_OK(K(cast_scale_f16)(cx->device, NULL, TENSOR(RUN_IN(cx, h), NEWT_F16, 2, M, N), tout,
                                ttop));
         else
-            RUN_OK(K(cast_f32)(cx->device, NULL,
+            RUN_OK(K(cast_scale_f32)(cx->device, NULL,
                                TENSOR(run_buffer(cx, x, M * N * sizeof *x, 0), NEWT_F32, 2, M, N),
                                tout, ttop));
         run_get(cx, out, got);
