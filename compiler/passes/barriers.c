@@ -157,9 +157,23 @@ static bool reads_constant(const Barriers *b, const Access *access)
     return is_load(access->op) && access->root >= 0 && !b->written[access->root];
 }
 
+/// An output may be exactly an input's buffer, element for element: what replicas load through one
+/// parameter, owners may overwrite through another.
+static bool overtakes_replicas(const Access *before, const Access *now)
+{
+    const IrOp *x = before->op, *y = now->op;
+    const Layout *l = x->args[0]->layout;
+    if (before->loop != NULL || is_load(y) || !is_load(x) || !loads_copies(x) ||
+        x->args[0]->type->numel != y->args[0]->type->numel)
+        return false;
+    return l != NULL && layout_replicated_threads(l) != 0;
+}
+
 static bool conflicts_in_global(const Barriers *b, const Access *before, const Access *now)
 {
     const IrOp *x = before->op, *y = now->op;
+    if (before->root != now->root && overtakes_replicas(before, now))
+        return true;
     if ((is_load(x) && is_load(y)) || reads_constant(b, before) || reads_constant(b, now) ||
         commute(x, y))
         return false;
