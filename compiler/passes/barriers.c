@@ -3,8 +3,9 @@
 /// Contract with the emitters. An operation that smem_plan gave scratch (smem_bytes > 0) first
 /// writes it, then synchronises all threads, then reads it (in pieces: again and again); that
 /// barrier is inside the operation and none follows the last read. With smem_turn, each execution
-/// uses the other half. With smem_by_warp each warp has its own part of the scratch, and the operation
-/// synchronises warps alone, also with what they did before in the same parts. An atomic or a load with scratch touches global memory before that barrier.
+/// uses the other half. With smem_by_warp each warp has its own part of the scratch, and the
+/// operation synchronises warps alone, also with what they did before in the same parts. An atomic
+/// or a load with scratch touches global memory before that barrier.
 /// A scalar store or atomic is done by thread 0, a block's elements by their owners; loads are done
 /// by every thread that holds the element, replicas included, but those with scratch by owners.
 /// A DOT or CONVERT that takes a TILE reads its ring. ASYNC_WAIT is a barrier as well. An

@@ -14,9 +14,8 @@ step "compile with a prefix" "$newtc" --arch=host --prefix=p_ --namespace=demo::
 mkdir more
 for source in "$project"/examples/*/*.newt "$project"/tests/run/*.newt; do
     options=$(sed -n 's/^# newtc: //p' "$source")
-    # The options are words.
-    # shellcheck disable=SC2086
-    step "compile $source" "$newtc" -w --arch=host --no-manifest $options -o more/ "$source"
+    eval "set -- $options" # words, some of them quoted
+    step "compile $source" "$newtc" -w --arch=host --no-manifest "$@" -o more/ "$source"
 done
 
 # Each generated header alone.
