@@ -209,7 +209,7 @@ static void measure(Bench *b, const char *suite, NewtType type, const size_t sha
                  : type == NEWT_BF16 ? 0x1.01p-8
                                      : 0x1.01p-11,
                  type == NEWT_F32      ? 6e-3
-                 : type == NEWT_F8E4M3 ? 1.5e-2
+                 : type == NEWT_F8E4M3 ? (double)k / 32.0 * 0x1p-13
                                        : 2e-4 };
     for (size_t j = 0; j < n; j++)
         x.sign[j] = (j * 2654435761u >> 13 & 1) ? 1 : -1;

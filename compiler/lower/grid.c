@@ -14,6 +14,8 @@ static bool bind_parameters(Lower *cx, const Variant *v)
         const ParamBinding *b = &v->params[i];
         Sym name = f->params[i].name;
         Val value = lower_from_const(cx, b->value);
+        if (!b->is_constexpr && !b->type)
+            return false;  // of a heuristic, before the kernel's own check of its parameters
         if (!b->is_constexpr) {
             bool integer =
                 b->type->kind == TYPE_SCALAR && (type_is_int(b->type) || type_is_bool(b->type));

@@ -253,6 +253,18 @@ static void grid_overflows(RunCx *cx)
     assert_int_equal(K(grid_negative)(cx->device, NULL, out, INT64_MIN), NEWT_TOO_LARGE);
 }
 
+static void turned_again(RunCx *cx)
+{
+    int32_t x[256], got[256];
+    for (int32_t i = 0; i < 256; i++)
+        x[i] = i * 7919 % 2048;
+    void *out = RUN_OUT(cx, sizeof got);
+    RUN_OK(K(turned_again)(cx->device, NULL, RUN_IN(cx, x), out));
+    run_get(cx, out, got);
+    for (int32_t i = 0; i < 256; i++)
+        assert_int_equal(got[i], x[i % 16 * 16 + i / 16]);
+}
+
 static void turned_squares(RunCx *cx)
 {
     int32_t x[256];
@@ -324,6 +336,7 @@ RUN_TESTS = {
     { "grids", grids },
     { "grid overflows", grid_overflows },
     { "turned squares", turned_squares },
+    { "turned again", turned_again },
     { "pointers", pointer_arithmetic },
     { "access modifiers", access_modifiers },
     { "facts", promised_facts },

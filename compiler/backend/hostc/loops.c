@@ -41,7 +41,8 @@ void host_declare_array(HostEmit *e, const char *name, const Type *t)
 {
     const char *type = host_ctype(t);
     size_t size = type_is_ptr(t) ? 8 : 4;
-    if (!type_is_ptr(t) && (type_scalar_kind(t) == SCALAR_F64 || !(type_is_float(t) || type_is_fp8(t))))
+    if (!type_is_ptr(t) &&
+        (type_scalar_kind(t) == SCALAR_F64 || !(type_is_float(t) || type_is_fp8(t))))
         size = scalar_info[type_scalar_kind(t)].bytes;
     buf_line(e->out, "%s *const %s = (%s *)(void *)(scratch + %llu);", type, name, type,
              (unsigned long long)e->scratch_bytes);
@@ -54,7 +55,8 @@ void host_store(HostEmit *e, const IrOp *op, const HostCoords *c)
     const bool masked = op->args[2] && !e->straight;
     if (masked)
         buf_line(e->out, "if (%s)", host_at(e, op->args[2], c));
-    buf_line(e->out, "%snth_store_%s(%s, %s);", masked ? "    " : "", host_suffix(op->args[1]->type), p, v);
+    buf_line(e->out, "%snth_store_%s(%s, %s);", masked ? "    " : "",
+             host_suffix(op->args[1]->type), p, v);
 }
 
 void host_atomic(HostEmit *e, const IrOp *op, const HostCoords *c)
@@ -65,11 +67,14 @@ void host_atomic(HostEmit *e, const IrOp *op, const HostCoords *c)
     const char *old = host_name(e, op->results[0]);
     const IrValue *mask = op->code == IR_ATOMIC_RMW ? op->args[2] : NULL;
     bool block = type_is_block(op->results[0]->type);
-    const char *target = block ? arena_printf(&e->scratch, "%s[%s]", old, host_flat(e, op->results[0]->type, c)) : old;
-    const char *call =
-        op->code == IR_ATOMIC_CAS
-            ? arena_printf(&e->scratch, "nth_atomic_cas_%s(%s, %s, %s)", suffix, p, v, host_at(e, op->args[2], c))
-            : arena_printf(&e->scratch, "nth_atomic_%s_%s(%s, %s)", kinds[op->attr.atomic.kind], suffix, p, v);
+    const char *target =
+        block ? arena_printf(&e->scratch, "%s[%s]", old, host_flat(e, op->results[0]->type, c))
+              : old;
+    const char *call = op->code == IR_ATOMIC_CAS
+                           ? arena_printf(&e->scratch, "nth_atomic_cas_%s(%s, %s, %s)", suffix, p,
+                                          v, host_at(e, op->args[2], c))
+                           : arena_printf(&e->scratch, "nth_atomic_%s_%s(%s, %s)",
+                                          kinds[op->attr.atomic.kind], suffix, p, v);
     if (mask)
         call = arena_printf(&e->scratch, "%s ? %s : 0", host_at(e, mask, c), call);
     buf_line(e->out, "%s = %s;", target, call);
@@ -87,14 +92,17 @@ static void host_members(HostEmit *e, const IrOp *first, const IrOp *last, const
         }
         const IrValue *out = op->results[0];
         if (e->values[out->id].place == PLACE_ARRAY)
-            buf_line(e->out, "%s[%s] = %s;", host_name(e, out), host_flat(e, out->type, c), host_compute(e, op, c));
+            buf_line(e->out, "%s[%s] = %s;", host_name(e, out), host_flat(e, out->type, c),
+                     host_compute(e, op, c));
         else
-            buf_line(e->out, "%s %s = %s;", host_ctype(out->type), host_name(e, out), host_compute(e, op, c));
+            buf_line(e->out, "%s %s = %s;", host_ctype(out->type), host_name(e, out),
+                     host_compute(e, op, c));
     }
 }
 
 /// Rows in the straight form where that is found to hold, in the ordinary one where not.
-static void host_rows(HostEmit *e, const IrOp *first, const IrOp *last, const Type *shape, HostStraight *s)
+static void host_rows(HostEmit *e, const IrOp *first, const IrOp *last, const Type *shape,
+                      HostStraight *s)
 {
     unsigned outer = 0;
     for (unsigned i = 0; i < s->axis; i++)
@@ -120,8 +128,8 @@ static void host_rows(HostEmit *e, const IrOp *first, const IrOp *last, const Ty
         host_close(e);
 }
 
-/// The loop of group `mark`: from `first` through its last member. Scalars among them come first: they
-/// cannot depend on the group.
+/// The loop of group `mark`: from `first` through its last member. Scalars among them come first:
+/// they cannot depend on the group.
 static const IrOp *host_group(HostEmit *e, const IrOp *first)
 {
     const IrOp *last = first;
@@ -132,8 +140,8 @@ static const IrOp *host_group(HostEmit *e, const IrOp *first)
     HostCoords none = { 0 };
     for (const IrOp *op = first; op != last->next; op = op->next) {
         if (op->resultc == 1 && !type_is_block(op->results[0]->type))
-            buf_line(e->out, "%s const %s = %s;", host_ctype(op->results[0]->type), host_name(e, op->results[0]),
-                     host_compute(e, op, &none));
+            buf_line(e->out, "%s const %s = %s;", host_ctype(op->results[0]->type),
+                     host_name(e, op->results[0]), host_compute(e, op, &none));
         else if (op->mark && op->resultc && e->values[op->results[0]->id].place == PLACE_ARRAY)
             host_declare_array(e, host_name(e, op->results[0]), op->results[0]->type);
     }
@@ -191,13 +199,31 @@ static void host_copy_named(HostEmit *e, const char *to, const char *from, const
     host_close_loops(e, t);
 }
 
-/// Assigns every from[i] to to[i] at once: through copies when one assignment could disturb another.
+/// Whether elements of `v` are computed where they are wanted, from other elements of `of`.
+static bool host_reads_others(const HostEmit *e, const IrValue *v, const IrValue *of, bool moved)
+{
+    if (v == of)
+        return moved;
+    if (!v || !v->def || !type_is_block(v->type) || e->values[v->id].place != PLACE_VIRTUAL)
+        return false;
+    moved |= ir_op_info[v->def->code].cls == OPCLASS_SHAPE;
+    for (uint32_t i = 0; i < v->def->argc; i++)
+        if (host_reads_others(e, v->def->args[i], of, moved))
+            return true;
+    return false;
+}
+
+/// Assigns every from[i] to to[i] at once: through copies when one assignment could disturb
+/// another, or the rest of itself.
 static void host_assign(HostEmit *e, IrValue *const *to, IrValue *const *from, uint32_t n)
 {
     uint32_t moved = 0;
-    for (uint32_t i = 0; i < n; i++)
+    bool is_direct = true;
+    for (uint32_t i = 0; i < n; i++) {
         moved += to[i] != from[i];
-    for (int turn = moved > 1 ? 0 : 1; turn < 2; turn++)
+        is_direct = is_direct && moved <= 1 && !host_reads_others(e, from[i], to[i], false);
+    }
+    for (int turn = is_direct ? 1 : 0; turn < 2; turn++)
         for (uint32_t i = 0; i < n; i++) {
             const char *name = host_name(e, to[i]);
             const char *next = arena_printf(&e->scratch, "next_%s", name);
@@ -206,7 +232,7 @@ static void host_assign(HostEmit *e, IrValue *const *to, IrValue *const *from, u
             if (turn == 0) {
                 host_declare(e, next, to[i]->type);
                 host_copy(e, next, from[i]);
-            } else if (moved > 1) {
+            } else if (!is_direct) {
                 host_copy_named(e, name, next, to[i]->type);
             } else {
                 host_copy(e, name, from[i]);
@@ -241,9 +267,10 @@ static void host_for(HostEmit *e, const IrOp *op)
     const char *name = host_name(e, i), *suffix = host_suffix(i->type);
     host_start(e, body->args + 1, op->args + 3, op->resultc);
     const char *lo = host_name(e, op->args[0]), *step = host_name(e, op->args[2]);
-    buf_line(e->out, "uint64_t trips_%s = nth_trips_%s(%s, %s, %s);", name, suffix, lo, host_name(e, op->args[1]), step);
-    buf_line(e->out, "for (%s %s = %s; trips_%s > 0; trips_%s--, %s = nth_add_%s(%s, %s)) {", host_ctype(i->type), name, lo,
-             name, name, name, suffix, name, step);
+    buf_line(e->out, "uint64_t trips_%s = nth_trips_%s(%s, %s, %s);", name, suffix, lo,
+             host_name(e, op->args[1]), step);
+    buf_line(e->out, "for (%s %s = %s; trips_%s > 0; trips_%s--, %s = nth_add_%s(%s, %s)) {",
+             host_ctype(i->type), name, lo, name, name, name, suffix, name, step);
     e->out->indent++;
     host_block(e, body);
     host_assign(e, body->args + 1, body->last->args, op->resultc);
@@ -301,7 +328,8 @@ static void host_return_shapes(HostEmit *e, const IrOp *op)
         for (unsigned k = 1; k < e->maps[m].rank; k++)
             buf_line(e->out, "shapes[%u].stride[%u] = %s;", m, k, host_name(e, op->args[at++]));
     }
-    buf_line(e->out, "return status == NEWT_OK && !%s ? NEWT_TOO_LARGE : status;", host_name(e, op->args[at]));
+    buf_line(e->out, "return status == NEWT_OK && !%s ? NEWT_TOO_LARGE : status;",
+             host_name(e, op->args[at]));
 }
 
 static void host_return(HostEmit *e, const IrOp *op)
@@ -340,12 +368,14 @@ static void host_single(HostEmit *e, const IrOp *op)
     } else if (cls == OPCLASS_DEBUG) {
         return;  // one thread runs a program: it needs no barrier; asserts are a debug build's
     } else if (out && !type_is_block(out->type)) {
-        buf_line(e->out, "%s const %s = %s;", host_ctype(out->type), host_name(e, out), host_compute(e, op, &none));
+        buf_line(e->out, "%s const %s = %s;", host_ctype(out->type), host_name(e, out),
+                 host_compute(e, op, &none));
     } else if (out && e->values[out->id].place == PLACE_ARRAY) {
         host_declare_array(e, host_name(e, out), out->type);
         host_open_loops(e, out->type);
         HostCoords c = host_coords_of_loops(e, out->type);
-        buf_line(e->out, "%s[%s] = %s;", host_name(e, out), host_flat(e, out->type, &c), host_compute(e, op, &c));
+        buf_line(e->out, "%s[%s] = %s;", host_name(e, out), host_flat(e, out->type, &c),
+                 host_compute(e, op, &c));
         host_close_loops(e, out->type);
     }
 }
