@@ -1,10 +1,21 @@
-# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [OPTIONS ...] [SOURCES ...] [DEPENDS ...]): every case of this folder in one
-# program, its kernels compiled for ARCHS with each number of WARPS and further OPTIONS of newtc. A case's line "# newtc:
-# OPTIONS" adds to these, and each line "# newtc also: OPTIONS" compiles and runs the case once more, with them instead.
+# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [STAGES LIST] [OPTIONS ...] [SOURCES ...] [DEPENDS ...]): every case of this
+# folder in one program, its kernels compiled for ARCHS with each number of WARPS, for each number of STAGES (without: as
+# each kernel says) and further OPTIONS of newtc. A case's line "# newtc: OPTIONS" adds to these, and each line "# newtc
+# also: OPTIONS" compiles and runs the case once more, with them instead.
 set(NEWT_RUN_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(NEWT_RUN_CASES "" CACHE STRING "Cases of tests/run to build (empty: all)")
 
-# One compilation of case NAME for every number of warps; what it makes is told apart by TAG.
+# One compilation of case NAME for every number of warps and stages; what it makes is told apart by TAG.
+macro(newt_run_each name tag options)
+  if(arg_STAGES)
+    foreach(stages IN LISTS arg_STAGES)
+      newt_run_once("${name}" "${tag}s${stages}" "--num-stages=${stages};${options}")
+    endforeach()
+  else()
+    newt_run_once("${name}" "${tag}" "${options}")
+  endif()
+endmacro()
+
 macro(newt_run_once name tag options)
   foreach(warps IN LISTS arg_WARPS)
     set(stem "${work}/w${warps}${tag}_${name}")
@@ -28,7 +39,7 @@ macro(newt_run_once name tag options)
 endmacro()
 
 function(newt_run_program program)
-  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;OPTIONS;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;STAGES;OPTIONS;SOURCES;DEPENDS" ${ARGN})
   list(JOIN arg_ARCHS "," archs)
   file(GLOB cases CONFIGURE_DEPENDS ${NEWT_RUN_DIR}/*.newt)
   if(NEWT_RUN_CASES)
@@ -43,14 +54,14 @@ function(newt_run_program program)
     file(STRINGS ${case} options REGEX "^# newtc: ")
     string(REGEX REPLACE "^# newtc: " "" options "${options}")
     separate_arguments(options UNIX_COMMAND "${options}")
-    newt_run_once("${name}" "" "${options}")
+    newt_run_each("${name}" "" "${options}")
     file(STRINGS ${case} others REGEX "^# newtc also: ")
     set(number 1)
     foreach(line IN LISTS others)
       math(EXPR number "${number} + 1")
       string(REGEX REPLACE "^# newtc also: " "" options "${line}")
       separate_arguments(options UNIX_COMMAND "${options}")
-      newt_run_once("${name}" "v${number}" "${options}")
+      newt_run_each("${name}" "v${number}" "${options}")
     endforeach()
   endforeach()
   file(CONFIGURE OUTPUT "${work}/run_table.def" CONTENT "${table}" @ONLY)

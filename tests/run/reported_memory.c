@@ -2,14 +2,22 @@
 // counting.
 #include "number.h"
 
+enum { MOST_STAGES = 4 };
+
+typedef NewtStatus Branch(NewtDevice *device, NewtStream stream, const int32_t *idx, int32_t *out,
+                          int32_t n, int32_t flag);
+
 static void load_in_branch(RunCx *cx)
 {
+    Branch *const kernels[MOST_STAGES] = { K(load_used_in_branch_1), K(load_used_in_branch_2),
+                                           K(load_used_in_branch_3), K(load_used_in_branch_4) };
     int32_t idx[17], got[17];
     for (int32_t i = 0; i < 17; i++)
         idx[i] = i;
-    for (int32_t flag = 0; flag < 2; flag++) {
+    for (int at = 0; at < 2 * MOST_STAGES; at++) {
+        const int32_t flag = at % 2;
         void *out = RUN_OUT(cx, sizeof got);
-        RUN_OK(K(load_used_in_branch)(cx->device, NULL, RUN_IN(cx, idx), out, 17, flag));
+        RUN_OK(kernels[at / 2](cx->device, NULL, RUN_IN(cx, idx), out, 17, flag));
         run_get(cx, out, got);
         for (int32_t i = 0; i < 17; i++)
             assert_int_equal(got[i], flag ? i + 1 : -1);
@@ -67,18 +75,25 @@ static void result_of_atomic(RunCx *cx)
     assert_int_equal(cnt[1], 3);
 }
 
+typedef NewtStatus RowByRow(NewtDevice *device, NewtStream stream, float *p, float *d, int32_t rows,
+                            int32_t width);
+
 static void pipelined_store_then_load(RunCx *cx)
 {
-    enum { ROWS = 64, WIDTH = 512 };
-    float *p = run_temp(cx, sizeof *p * ROWS * WIDTH), *d = run_temp(cx, sizeof *d * ROWS * WIDTH);
-    void *dp = RUN_OUT(cx, sizeof *p * ROWS * WIDTH), *dd = RUN_OUT(cx, sizeof *d * ROWS * WIDTH);
-    RUN_OK(K(store_then_load)(cx->device, NULL, dp, dd, ROWS, WIDTH));
-    run_get(cx, dp, p);
-    run_get(cx, dd, d);
-    for (size_t i = 0; i < ROWS * WIDTH; i++) {
-        float zero = 0, v = (float)(i % WIDTH + i / WIDTH);
-        run_same_bits(&d[i], &zero, sizeof zero, 1);
-        run_same_bits(&p[i], &v, sizeof v, 1);
+    enum { ROWS = 64, WIDTH = 512, BYTES = ROWS * WIDTH * sizeof(float) };
+    RowByRow *const kernels[MOST_STAGES] = { K(store_then_load_1), K(store_then_load_2),
+                                             K(store_then_load_3), K(store_then_load_4) };
+    float *p = run_temp(cx, BYTES), *d = run_temp(cx, BYTES);
+    for (int at = 0; at < MOST_STAGES; at++) {
+        void *dp = RUN_OUT(cx, BYTES), *dd = RUN_OUT(cx, BYTES);
+        RUN_OK(kernels[at](cx->device, NULL, dp, dd, ROWS, WIDTH));
+        run_get(cx, dp, p);
+        run_get(cx, dd, d);
+        for (size_t i = 0; i < ROWS * WIDTH; i++) {
+            float zero = 0, v = (float)(i % WIDTH + i / WIDTH);
+            run_same_bits(&d[i], &zero, sizeof zero, 1);
+            run_same_bits(&p[i], &v, sizeof v, 1);
+        }
     }
 }
 
@@ -109,23 +124,26 @@ static void read_back_transposed(RunCx *cx)
             assert_int_equal(q[c * 32 + r], r * 100 + c);
 }
 
+typedef NewtStatus Short(NewtDevice *device, NewtStream stream, const int32_t *table,
+                         const float *x, float *out, int32_t n);
+
 static void loop_shorter_than_pipeline(RunCx *cx)
 {
     enum { ROWS = 5 };
+    Short *const kernels[MOST_STAGES] = { K(short_loop_1), K(short_loop_2), K(short_loop_3),
+                                          K(short_loop_4) };
     float x[ROWS * 64], got[64];
     for (size_t i = 0; i < ROWS * 64; i++)
         x[i] = (float)run_between(cx, -1000, 1000);
     for (int32_t n = 0; n <= ROWS; n++)
-        for (int stages = 1; stages <= 4; stages *= 2) {
+        for (int at = 0; at < MOST_STAGES; at++) {
             int32_t table[ROWS];
             for (int32_t k = 0; k < n; k++)
                 table[k] = ROWS - 1 - k;
             void *out = RUN_OUT(cx, sizeof got),
                  *dt = run_buffer(cx, table, sizeof *table * (size_t)n, 0);
             void *dx = RUN_IN(cx, x);
-            RUN_OK(stages == 1   ? K(short_loop_1)(cx->device, NULL, dt, dx, out, n)
-                   : stages == 2 ? K(short_loop_2)(cx->device, NULL, dt, dx, out, n)
-                                 : K(short_loop_4)(cx->device, NULL, dt, dx, out, n));
+            RUN_OK(kernels[at](cx->device, NULL, dt, dx, out, n));
             run_get(cx, out, got);
             for (size_t i = 0; i < 64; i++) {
                 float want = 0;
