@@ -97,10 +97,12 @@ typedef union IrAttr {
     bool round_to_zero;                                     ///< CAST: rtz instead of rtne
     const char *text;                                       ///< TEXT
     bool from_user;                                         ///< BARRIER: debug_barrier(), never removed
-    struct { IrPrecision precision; uint8_t mma; bool wgmma, async; } dot;  ///< DOT; mma: inner size of the matrix
+    struct { IrPrecision precision; uint8_t mma; bool wgmma, async, carried; } dot;  ///< DOT; mma: inner size of the matrix
                                                             ///< instruction, 0 for plain multiplication; wgmma: a
                                                             ///< warpgroup's, not a warp's; decided by dot_select; async:
-                                                            ///< the sum is there behind a DOT_WAIT; by dot_wait
+                                                            ///< the sum is there behind a DOT_WAIT; by dot_wait;
+                                                            ///< carried: only behind one of the loop's next iteration
+                                                            ///< or end, and in the registers of the carried sum; by dot_carry
     uint8_t num_stages;                                     ///< LOOP: of its pipeline, as range() says; 0: the function's
     uint16_t ring;                                          ///< RING: index into IrFunc.rings
     struct { IrMem mem; uint16_t ring; bool ordered, tf32; } copy;  ///< COPY; ordered: whoever made it keeps it clear of

@@ -169,6 +169,7 @@ static void print_attrs(Buf *out, const IrOp *op)
             attr(&l, "mma=%u", a->dot.mma);
         attr_flag(&l, "wgmma", a->dot.wgmma);
         attr_flag(&l, "async", a->dot.async);
+        attr_flag(&l, "carried", a->dot.carried);
         break;
     case ATTR_LOOP:
         if (a->num_stages)

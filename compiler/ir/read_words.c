@@ -429,6 +429,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)INT("mma", a->dot.mma, 128);
         out[n++] = (Field)FLAG("wgmma", a->dot.wgmma);
         out[n++] = (Field)FLAG("async", a->dot.async);
+        out[n++] = (Field)FLAG("carried", a->dot.carried);
         break;
     case ATTR_LOOP: out[n++] = (Field)INT("num_stages", a->num_stages, UINT8_MAX); break;
     case ATTR_RING: out[n++] = (Field)INT("ring", d->ring, UINT16_MAX); break;

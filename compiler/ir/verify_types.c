@@ -305,6 +305,25 @@ static bool sums_in(ScalarKind factor, ScalarKind sum)
     }
 }
 
+/// What the body of a loop yields as its result `index`, waited for or not.
+static const IrOp *yielded_by(const IrOp *loop, uint32_t index)
+{
+    const IrBlock *body = loop->regions[0];
+    const IrOp *last = body->last && index < body->last->argc ? body->last->args[index]->def : NULL;
+    return last && last->code == IR_DOT_WAIT ? last->args[0]->def : last;
+}
+
+/// A carried product adds to what the loop carries, and gives that on.
+static bool check_running_on(IrVerifier *v, const IrOp *op)
+{
+    const IrValue *sum = op->args[2];
+    const IrOp *loop = op->block->parent;
+    if (!op->attr.dot.async || !loop || loop->code != IR_FOR || sum->def ||
+        sum->block != op->block || sum->index == 0 || yielded_by(loop, sum->index - 1) != op)
+        return ir_verify_fault(v, op, "it does not add to a sum that its loop carries");
+    return true;
+}
+
 static bool check_dot(IrVerifier *v, const IrOp *op)
 {
     const Type *a = op->args[0]->type, *b = op->args[1]->type, *acc = op->args[2]->type;
@@ -325,6 +344,8 @@ static bool check_dot(IrVerifier *v, const IrOp *op)
         return ir_verify_fault(v, op, "precision out of range");
     if (op->attr.dot.wgmma && op->attr.dot.mma == 0)
         return ir_verify_fault(v, op, "a warpgroup without a matrix instruction");
+    if (op->attr.dot.carried && !check_running_on(v, op))
+        return false;
     return op->results[0]->type == acc || bad_result(v, op);
 }
 
@@ -420,7 +441,11 @@ static bool check_assert(IrVerifier *v, const IrOp *op)
 static bool check_dot_wait(IrVerifier *v, const IrOp *op)
 {
     const IrOp *dot = op->args[0]->def;
-    if (dot == NULL || dot->code != IR_DOT || !dot->attr.dot.async || dot->block != op->block)
+    if (dot != NULL && dot->code == IR_FOR && dot->block == op->block)
+        dot = yielded_by(dot, op->args[0]->index);
+    else if (dot != NULL && dot->block != op->block)
+        dot = NULL;
+    if (dot == NULL || dot->code != IR_DOT || !dot->attr.dot.async)
         return ir_verify_fault(v, op, "it does not wait for an asynchronous product of its block");
     if (op->results[0]->layout != op->args[0]->layout)
         return ir_verify_fault(v, op, "the result has another layout");

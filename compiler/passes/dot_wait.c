@@ -23,7 +23,7 @@ typedef struct Waits {
 /// Sums that matrix instructions keep as they are held otherwise.
 static bool can_fly(const IrOp *op)
 {
-    return op->code == IR_DOT && op->attr.dot.wgmma &&
+    return op->code == IR_DOT && op->attr.dot.wgmma && !op->attr.dot.async &&
            type_elem_bytes(op->results[0]->type) == sizeof(float);
 }
 

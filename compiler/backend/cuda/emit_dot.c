@@ -276,7 +276,7 @@ static void emit_product(Emit *e, EmitDot *d, const char *name)
     d->sum = in_place ? name : cuda_name(e, "sum");
     if (!in_place)
         cuda_line(e, "%s %s[%u];", d->sum_type, d->sum, d->slots);
-    if (!cuda_dot_starts_anew(d->op))
+    if (!cuda_dot_starts_anew(d->op) && !d->op->attr.dot.carried)
         emit_copy(e, d, name, false);
     if (d->op->attr.dot.wgmma)
         cuda_dot_wgmma(e, d);
@@ -299,7 +299,13 @@ bool cuda_emit_dot(Emit *e, const IrOp *op)
                   .slots = cuda_slots(result),
                   .sum_type = sum_type(result->type) };
     bool stores = false;
-    const char *name = cuda_declare(e, result);
+    const char *name;
+    if (op->attr.dot.carried) {  // the sum stays where it is
+        name = cuda_place(e, op->args[2]).text;
+        e->places[result->id] = cuda_place(e, op->args[2]);
+    } else {
+        name = cuda_declare(e, result);
+    }
     e->needs |= NEED_SHARED | NEED_CONVERT | NEED_DOT | (op->attr.dot.wgmma ? NEED_TMA : 0);
     if (d.plan->factor[0].in_registers || d.swapped)
         cuda_dot_words(e, &d);

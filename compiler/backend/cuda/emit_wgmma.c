@@ -202,7 +202,8 @@ bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
 {
     const IrValue *sum = op->args[0];
     cuda_line(e, "nt_wgmma_wait<%u>();", op->attr.groups);
-    cuda_line(e, "nt_wgmma_keep(%s);", cuda_place(e, sum).text);
+    if (sum->def->code == IR_FOR || !sum->def->attr.dot.carried)  // else it runs on
+        cuda_line(e, "nt_wgmma_keep(%s);", cuda_place(e, sum).text);
     for (uint32_t i = 0; i < e->flights.len; i++)
         if (e->flights.at[i].dot == sum->def)
             cuda_line(e, "nt_wgmma_keep(%s);", e->flights.at[i].words);
@@ -279,7 +280,7 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
     }
     if (d->words && !d->swapped)
         cuda_line(e, "nt_wgmma_keep(%s);", d->words);
-    if (!cuda_dot_starts_anew(d->op))  // whatever made the sum stays in front of the fence
+    if (!cuda_dot_starts_anew(d->op) && !d->op->attr.dot.carried)  // whatever made the sum stays in front of the fence
         cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
     cuda_line(e, "nt_wgmma_fence();");
     emit_instructions(e, d, x, columns);
