@@ -3,7 +3,7 @@
 // A store of what warpgroups have summed up touches a tile of a tensor too: it goes through shared
 // memory in the copy engine's order, which writes it on while the next program's sum is made. The
 // engine's writes take effect later than a thread's, so nothing else of the kernel may touch the
-// tensor, and nothing may tell other programs that it is written.
+// tensor but to store tiles beside it, and nothing may tell other programs that it is written.
 #include "layout/layout.h"
 #include "passes/specialize_impl.h"
 #include "passes/tensor_value.h"
@@ -27,8 +27,25 @@ static bool is_sum(const IrValue *v, int depth)
     return false;
 }
 
+/// True when two tiles of a tensor have no element in common: beside each other along one dimension.
+static bool are_beside(const TensorAccess *a, const TensorAccess *b)
+{
+    bool apart = false;
+    if (a->reason || b->reason || a->rank != b->rank)
+        return false;
+    for (unsigned k = 0; k < a->rank; k++) {
+        int64_t distance;
+        if (!poly_equal(&a->dims[k].stride, &b->dims[k].stride))
+            return false;
+        const Poly way = poly_add(&b->dims[k].start, &a->dims[k].start, -1);
+        apart |= poly_is_const(&way, &distance) &&
+                 (distance >= a->dims[k].extent || -distance >= b->dims[k].extent);
+    }
+    return apart;
+}
+
 typedef struct Others {
-    const IrFunc *fn;
+    const Special *s;
     const IrOp *store;
     int root;
     bool met;
@@ -41,16 +58,19 @@ static bool is_other(IrOp *op, void *cx)
     if (cls == OPCLASS_ATOMIC)
         o->met = true;
     else if (cls == OPCLASS_MEMORY && op != o->store) {
-        const int root = ir_pointer_root(o->fn, op->args[0]);
+        const int root = ir_pointer_root(o->s->fn, op->args[0]);
         o->met = root < 0 || root == o->root;
+        if (root == o->root && op->code == IR_STORE)
+            o->met = !are_beside(tensor_access_of(o->s->tensors, op),
+                                 tensor_access_of(o->s->tensors, o->store));
     }
     return !o->met;
 }
 
-/// True when the kernel does nothing else to the tensor, and never speaks to other programs.
+/// True when the kernel does nothing else to what the store may write, and never speaks to other programs.
 static bool is_alone(const Special *s, const IrOp *store)
 {
-    Others o = { s->fn, store, ir_pointer_root(s->fn, store->args[0]), false };
+    Others o = { s, store, ir_pointer_root(s->fn, store->args[0]), false };
     ir_walk(s->fn, is_other, &o);
     return o.root >= 0 && !o.met;
 }

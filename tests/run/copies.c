@@ -33,6 +33,8 @@ MOVED(moved_f16)
 MOVED(moved_f16_wide)
 MOVED(moved_bf16)
 MOVED(moved_tf32)
+MOVED(paired_f16)
+MOVED(paired_bf16)
 ANEW(anew_f16)
 ANEW(anew_f16_left)
 ANEW(anew_bf16_right)
@@ -118,6 +120,12 @@ static void pointers_moved(RunCx *cx)
     run_product(cx, NEWT_F32, NEWT_F32, false, false, moved_tf32, NULL, "tf32");
 }
 
+static void sums_side_by_side(RunCx *cx)
+{
+    run_product(cx, NEWT_F16, NEWT_F16, false, false, paired_f16, NULL, "fp16, 64x192");
+    run_product(cx, NEWT_BF16, NEWT_BF16, false, false, paired_bf16, NULL, "bf16, 64x128");
+}
+
 static void offsets_anew(RunCx *cx)
 {
     run_product(cx, NEWT_F16, NEWT_F16, false, false, NULL, anew_f16, "fp16");
@@ -169,6 +177,7 @@ static void two_products(RunCx *cx)
 }
 
 RUN_TESTS = { { "pointers_moved", pointers_moved },
+              { "sums_side_by_side", sums_side_by_side },
               { "offsets_anew", offsets_anew },
               { "two_products", two_products },
               RUN_END };
