@@ -80,6 +80,7 @@ typedef struct ArtifactTensor {
     ScalarKind elem;
     uint32_t rank, swizzle, promotion;
     uint32_t box[5];
+    bool tf32;  ///< copies round to it
 } ArtifactTensor;
 
 /// One variant's function in one image.

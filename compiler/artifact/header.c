@@ -252,7 +252,7 @@ void artifact_write_header(const Artifact *art, Buf *out)
     if (header_needs_bool(art))
         buf_puts(out, "#include <stdbool.h>\n");
     buf_printf(out,
-               "#if NEWT_ABI != 2\n#error \"%s was generated for libnewt ABI 2: run newtc "
+               "#if NEWT_ABI != 3\n#error \"%s was generated for libnewt ABI 3: run newtc "
                "again\"\n#endif\n",
                art->header_name);
     if (art->hidden)

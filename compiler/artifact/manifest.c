@@ -38,7 +38,8 @@ static void manifest_launch(const ArtifactKernel *k, const ArtifactEntry *e, Buf
         buf_printf(out, ", \"type\": \"%s\", \"box\": [", scalar_info[t->elem].name);
         for (uint32_t axis = 0; axis < t->rank; axis++)
             buf_printf(out, "%s%u", axis ? ", " : "", t->box[axis]);
-        buf_printf(out, "], \"swizzle\": %u, \"promotion\": %u }", t->swizzle, t->promotion);
+        buf_printf(out, "], \"swizzle\": %u, \"promotion\": %u%s }", t->swizzle, t->promotion,
+                   t->tf32 ? ", \"rounds\": \"tf32\"" : "");
     }
     if (e->tensor_count)
         buf_puts(out, "\n            ]");

@@ -152,7 +152,7 @@ static void module_tensors(const ArtifactEntry *e, const char *table, Buf *out)
                    t->rank, t->swizzle, t->promotion);
         for (uint32_t axis = 0; axis < t->rank; axis++)
             buf_printf(out, "%s%u", axis ? ", " : "", t->box[axis]);
-        buf_puts(out, " } },\n");
+        buf_printf(out, " }, %u },\n", t->tf32 ? 1u : 0u);
     }
     buf_puts(out, "};\n");
 }

@@ -305,7 +305,8 @@ static const ArtifactTensor *job_tensors(Job *job, const IrFunc *fn)
                                        .elem = type_scalar_kind(map->elem),
                                        .rank = map->rank,
                                        .swizzle = map->swizzle,
-                                       .promotion = PROMOTION };
+                                       .promotion = PROMOTION,
+                                       .tf32 = map->tf32 };
         for (unsigned axis = 0; axis < map->rank; axis++)
             tensors[i].box[axis] = map->box[axis];
     }

@@ -151,7 +151,8 @@ static void put_tensors(const ArtifactKernel *k, const ArtifactEntry *e, Buf *ou
         buf_printf(out, "      tensor map of %s: boxes of ", k->params[t->param].name);
         for (uint32_t axis = t->rank; axis > 0; axis--)
             buf_printf(out, "%u%s", t->box[axis - 1], axis > 1 ? " x " : "");
-        buf_printf(out, " %s, swizzle %u\n", scalar_text(t->elem), t->swizzle);
+        buf_printf(out, " %s, swizzle %u%s\n", scalar_text(t->elem), t->swizzle,
+                   t->tf32 ? ", rounded to tf32" : "");
     }
     if (e->blocks_per_sm)
         buf_printf(out, "      persistent: %u blocks on a multiprocessor\n", e->blocks_per_sm);

@@ -145,6 +145,7 @@ typedef struct IrRing {
     uint8_t fast;                 ///< the axis whose neighbours are neighbours in memory: one of the last two
     bool loose;                   ///< holds nothing but between its first operation and the end of the loop that reads
                                   ///< it, so others may lie there
+    bool tf32;                    ///< fp32 elements that are tf32 already
     /* decided by smem_plan */
     uint32_t smem;                ///< of stage 0, in dynamic shared memory
     uint32_t bytes;               ///< from one stage to the next; 0: not decided
@@ -168,6 +169,7 @@ typedef struct IrTensorMap {
     uint8_t rank;
     uint8_t swizzle;              ///< 0, 32, 64, 128 bytes
     uint16_t box[IR_MAP_MAX_RANK];  ///< what one copy moves; at most 256 along each dimension
+    bool tf32;                    ///< copies round fp32 to tf32
 } IrTensorMap;
 
 typedef struct IrFunc IrFunc;

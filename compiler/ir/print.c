@@ -295,6 +295,8 @@ static void print_ring(const Printer *p, const IrRing *ring)
     buf_printf(p->out, " stages=%u fast=%u", ring->stages, ring->fast);
     if (ring->loose)
         buf_puts(p->out, " loose=1");
+    if (ring->tf32)
+        buf_puts(p->out, " tf32=1");
     if (ring->bytes)
         buf_printf(p->out, " smem=%" PRIu32 " bytes=%" PRIu32, ring->smem, ring->bytes);
     buf_putc(p->out, ']');
@@ -315,6 +317,8 @@ static void print_map(const Printer *p, const IrTensorMap *map)
     buf_printf(p->out, " param=%" PRIu32 " swizzle=%u", map->param, map->swizzle);
     for (unsigned k = 0; k < map->rank; k++)
         buf_printf(p->out, " box%u=%u", k, map->box[k]);
+    if (map->tf32)
+        buf_puts(p->out, " tf32=1");
     buf_putc(p->out, ']');
 }
 

@@ -420,14 +420,16 @@ static bool read_ring(IrReader *r)
                    { "fast", 255, 0 },
                    { "smem", INT32_MAX, 0 },
                    { "bytes", INT32_MAX, 0 },
-                   { "loose", 1, 0 } };
-    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "ring", n, 5))
+                   { "loose", 1, 0 },
+                   { "tf32", 1, 0 } };
+    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "ring", n, 6))
         return false;
     const uint16_t index =
         ir_add_ring(r->fn, type.type, (unsigned)n[0].value, (unsigned)n[1].value);
     r->fn->rings[index].smem = (uint32_t)n[2].value;
     r->fn->rings[index].bytes = (uint32_t)n[3].value;
     r->fn->rings[index].loose = n[4].value != 0;
+    r->fn->rings[index].tf32 = n[5].value != 0;
     return true;
 }
 
@@ -447,12 +449,13 @@ static bool read_map(IrReader *r)
     IrTypeText type;
     Number n[] = { { "param", INT32_MAX, 0 }, { "swizzle", 128, 0 }, { "box0", 256, 0 },
                    { "box1", 256, 0 },        { "box2", 256, 0 },    { "box3", 256, 0 },
-                   { "box4", 256, 0 } };
-    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "map", n, 7))
+                   { "box4", 256, 0 },        { "tf32", 1, 0 } };
+    if (!ir_text_expect(r, '[') || !ir_text_type(r, &type) || !read_numbers(r, "map", n, 8))
         return false;
     IrTensorMap map = { .elem = type.type,
                         .param = (uint32_t)n[0].value,
-                        .swizzle = (uint8_t)n[1].value };
+                        .swizzle = (uint8_t)n[1].value,
+                        .tf32 = n[7].value != 0 };
     while (map.rank < IR_MAP_MAX_RANK && n[2 + map.rank].value > 0) {
         map.box[map.rank] = (uint16_t)n[2 + map.rank].value;
         map.rank++;

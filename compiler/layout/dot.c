@@ -360,6 +360,7 @@ static void plan_tile(const TilePlace *place, unsigned rank, unsigned which, uns
                       DotFactor *f)
 {
     f->in_tile = true;
+    f->is_tf32 = place->ring->tf32;
     f->row_bytes = (uint8_t)layout_tile_row_bytes(place->ring->block, place->ring->fast);
     f->inner_fast = place->fast == (which == 0 ? rank - 1 : rank - 2);
     for (unsigned k = 0; k < sizeof f->index / sizeof *f->index; k++)

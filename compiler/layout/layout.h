@@ -229,6 +229,7 @@ const Layout *layout_dot_wgmma_swapped(LayoutTable *t, const Type *sum, unsigned
 typedef struct DotFactor {
     uint8_t inner_low, inner_bits, outer_low, outer_bits, batch_low, batch_bits;
     bool in_tile;                   ///< nothing is stored; `index` counts from the tile's beginning
+    bool is_tf32;                   ///< in a tile, rounded already
     bool in_registers;              ///< wgmma's left factor, held by threads as it wants it: it lies nowhere
     bool inner_fast;                ///< elements of one row of shared memory follow the inner axis
     uint32_t index[20];             ///< shared index of each element bit (XOR map, bijective)

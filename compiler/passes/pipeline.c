@@ -22,6 +22,7 @@
 /// loops of range(num_stages=1), and those whose tiles shared memory cannot hold twice, stay.
 #include "layout/layout.h"
 #include "passes/pipeline_impl.h"
+#include "passes/tf32.h"
 #include "target/target.h"
 
 #include <math.h>
@@ -135,8 +136,11 @@ static void consider(Search *s, const IrOp *dot, unsigned which, IrValue *v, uns
     // Some dots read only tiles that are fast along the inner axis.
     const bool turned =
         axis != inner && !layout_dot_takes_tile(dot, which, false, p->fn->num_warps);
-    // Warpgroups' instructions cut what is finer than tf32 off: registers round it.
-    const bool rounds = dot->attr.dot.wgmma && dot->attr.dot.precision == PRECISION_TF32;
+    // Rounded in registers on the way; a right factor in rows, when they are read (layout_dot_swaps).
+    const bool by_rows = which == 1 && axis != inner && !turned;
+    const bool rounds = tf32_must_be_rounded(dot) && !by_rows;
+    if (rounds && !tf32_everywhere(p->fn, v))
+        return;
     Feed f = { .kind = FEED_ASYNC, .value = v, .fast = (uint8_t)axis };
     if (turned || rounds || !is_async(s, v, axis)) {
         if (!pipeline_advances(p, &s->loop, v))
@@ -186,7 +190,7 @@ static bool is_free_like(const Search *s, uint16_t r, uint32_t i)
         if (s->feeds.at[k].ring == r)
             return false;
     return ring->loose && ring->block == f->value->type && ring->stages == f->stages &&
-           ring->fast == f->fast;
+           ring->fast == f->fast && ring->tf32 == f->rounds;
 }
 
 /// Gives each feed the index of its ring: one of another loop that is alike (loops that have rings
@@ -228,6 +232,7 @@ static void make_ring(IrFunc *fn, const Feed *f)
 {
     const uint16_t ring = ir_add_ring(fn, f->value->type, f->stages, f->fast);
     fn->rings[ring].loose = true;
+    fn->rings[ring].tf32 = f->rounds;
 }
 
 static void make_rings(Search *s)

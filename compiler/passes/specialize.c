@@ -13,6 +13,7 @@
 #include "layout/layout.h"
 #include "passes/specialize_impl.h"
 #include "passes/tensor_host.h"
+#include "passes/tf32.h"
 #include "target/target.h"
 
 #include <assert.h>
@@ -118,6 +119,7 @@ static Feed *take_load(Special *s, IrOp *load)
                       .access = access,
                       .line = (uint8_t)line,
                       .fast = (uint8_t)access->dims[line].axis,
+                      .tf32 = tf32_everywhere(s->fn, load->results[0]),
                       .group = s->group_count++ }));
     return &s->feeds.at[s->feeds.len - 1];
 }
@@ -129,19 +131,13 @@ static void join(Special *s, uint32_t a, uint32_t b)
             s->feeds.at[i].group = a;
 }
 
-/// The engine rounds nothing to tf32, and a warpgroup's instructions cut off what is finer. Where the right
-/// factor lies in rows it goes through registers, which round it (layout_dot_swaps): then the cut of the
-/// left one is taken for the speed.
-static bool may_cut(const Special *s, const IrOp *dot, const IrOp *right)
+/// A factor that must be rounded is rounded by the engine, and so for whatever else uses it.
+static void take_factor(Special *s, const IrOp *dot, IrOp *load)
 {
-    if (!dot->attr.dot.wgmma || type_scalar_kind(dot->args[0]->type) != SCALAR_F32)
-        return true;
-    if (!right || dot->args[1]->def != right ||
-        !layout_dot_takes_tile(dot, 1, false, s->fn->num_warps))
-        return false;
-    const TensorAccess *access = tensor_access_of(s->tensors, right);
-    return !access->reason &&
-           access->dims[specialize_line(access)].axis == (int)type_rank(right->results[0]->type) - 1;
+    if (load && tf32_must_be_rounded(dot) && !tf32_everywhere(s->fn, load->results[0]))
+        specialize_note(s, load, "it is also used as it is, not rounded to tf32");
+    else
+        take_load(s, load);
 }
 
 /// Factors that are loaded side by side share a pipe.
@@ -151,14 +147,8 @@ static bool look_at_dot(IrOp *op, void *cx)
     if (op->code != IR_DOT)
         return true;
     const IrOp *a = specialize_load_behind(op->args[0]), *b = specialize_load_behind(op->args[1]);
-    if (!may_cut(s, op, b)) {
-        static const char reason[] = "its elements are rounded to tf32 on the way";
-        specialize_note(s, a, reason);
-        specialize_note(s, b, reason);
-        return true;
-    }
-    take_load(s, (IrOp *)a);
-    take_load(s, (IrOp *)b);
+    take_factor(s, op, (IrOp *)a);
+    take_factor(s, op, (IrOp *)b);
     const Feed *x = a ? specialize_feed_of(s, a) : NULL, *y = b ? specialize_feed_of(s, b) : NULL;
     if (x && y && a->block == b->block)
         join(s, x->group, y->group);
@@ -189,6 +179,7 @@ typedef struct Uses {
     const IrValue *value;
     unsigned fast;  // its axis of neighbours
     IrOp *last;     // of the block, that a use stands in
+    bool tf32;      // the tile is rounded to it
     bool all_tile;  // every use reads the tile where it lies
 } Uses;
 
@@ -209,7 +200,7 @@ static void note_uses_of_trans(Uses *u, const IrOp *trans)
 static bool reads_tile(const Uses *u, const IrOp *op, uint32_t operand)
 {
     const unsigned rank = type_rank(u->value->type), inner = operand == 0 ? rank - 1 : rank - 2;
-    return op->code == IR_DOT && operand < 2 &&
+    return op->code == IR_DOT && operand < 2 && (u->tf32 || !tf32_must_be_rounded(op)) &&
            layout_dot_takes_tile(op, operand, u->fast == inner, u->fn->num_warps);
 }
 
@@ -245,6 +236,7 @@ static IrOp *replace_load(Special *s, Feed *f, IrValue *slot)
                   .block = f->load->block,
                   .value = f->load->results[0],
                   .fast = f->fast,
+                  .tf32 = f->tf32,
                   .all_tile = true };
     ir_walk(s->fn, note_use, &uses);
     IrBuilder b = {

@@ -16,6 +16,7 @@ typedef struct Feed {
     uint8_t line;      ///< the dimension of the access that has it
     uint32_t group;    ///< feeds that one wait waits for
     uint32_t shares;   ///< the group whose pipe and rings this group uses, itself or another
+    bool tf32;         ///< the copy rounds to it
     bool has_own_map;  ///< no earlier feed has the same
     uint16_t ring, map, pipe;
 } Feed;

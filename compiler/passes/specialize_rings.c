@@ -2,6 +2,7 @@
 // into, a pipe that hands its stages over.
 #include "layout/layout.h"
 #include "passes/specialize_impl.h"
+#include "passes/tf32.h"
 #include "target/target.h"
 
 enum {
@@ -55,7 +56,8 @@ static bool stays_in_tile(Special *s, const IrOp *dot, unsigned which)
     unsigned inner = type_rank(v->type) - (which == 0 ? 1 : 2);
     for (; v->def && v->def->code == IR_TRANS; v = v->def->args[0])
         inner = v->def->attr.perm[inner];
-    return f && layout_dot_takes_tile(dot, which, inner == f->fast, s->fn->num_warps);
+    return f && (f->tf32 || !tf32_must_be_rounded(dot)) &&
+           layout_dot_takes_tile(dot, which, inner == f->fast, s->fn->num_warps);
 }
 
 /// True for what is computed of a warpgroup's sum, element by element, and so is held as it is.
@@ -158,7 +160,9 @@ static IrTensorMap map_of(const Feed *f)
     const uint32_t bytes = type_elem_bytes(a->elem);
     const Type *block = f->load->results[0]->type;
     const uint32_t row = layout_tile_row_bytes(block, f->fast);
-    IrTensorMap map = { .param = a->param, .elem = a->elem, .rank = (uint8_t)a->rank };
+    IrTensorMap map = {
+        .param = a->param, .elem = a->elem, .rank = (uint8_t)a->rank, .tf32 = f->tf32
+    };
     map.swizzle = (uint8_t)row;
     map.box[0] = (uint16_t)(row / bytes);
     for (unsigned k = 0, to = 1; k < a->rank; k++)
@@ -171,7 +175,7 @@ static IrTensorMap map_of(const Feed *f)
 static bool same_map(const Feed *f, const Feed *g)
 {
     const TensorAccess *a = f->access, *b = g->access;
-    if (a->param != b->param || a->rank != b->rank || f->line != g->line ||
+    if (a->param != b->param || a->rank != b->rank || f->line != g->line || f->tf32 != g->tf32 ||
         f->load->results[0]->type != g->load->results[0]->type)
         return false;
     for (unsigned k = 0; k < a->rank; k++) {
@@ -258,7 +262,7 @@ static bool can_share(const Special *s, uint32_t a, uint32_t b)
         if (!f || !g)
             return f == g;
         if (f->load->results[0]->type != g->load->results[0]->type || f->fast != g->fast ||
-            !are_apart(s, f, g))
+            f->tf32 != g->tf32 || !are_apart(s, f, g))
             return false;
     }
 }
@@ -293,6 +297,7 @@ static void make_pipe(Special *s, uint32_t group, unsigned stages)
         const Type *block = f->load->results[0]->type;
         f->pipe = pipe;
         f->ring = ir_add_ring(fn, block, depth, f->fast);
+        fn->rings[f->ring].tf32 = f->tf32;
         fn->pipes[pipe].bytes += block->numel * type_elem_bytes(block);
     }
 }

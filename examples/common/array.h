@@ -25,8 +25,8 @@ static inline size_t example_size(NewtType type)
     }
 }
 
-/// Relative error of rounding to nearest, and of truncation to tf32.
-#define EXAMPLE_TF32_ERROR 0x1p-10
+/// Relative error of rounding to the nearest, tf32 first.
+#define EXAMPLE_TF32_ERROR 0x1p-11
 static inline double example_rounding(NewtType type)
 {
     return type == NEWT_F16 ? 0x1p-11 : type == NEWT_BF16 ? 0x1p-8 : 0x1p-24;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// How an element type is moved, and its bytes. The map never rounds: fp32 stays fp32.
+/// How an element type is moved, and its bytes. It rounds only where that is asked for.
 static int type_code(NewtType type, uint32_t *bytes)
 {
     switch (type) {
@@ -90,7 +90,8 @@ static bool map_encode(const Driver *driver, const NewtKernel *kernel,
     static const uint32_t steps[NEWT_TENSOR_RANK_MAX] = { 1, 1, 1, 1, 1 };
     uint64_t sizes[NEWT_TENSOR_RANK_MAX], strides[NEWT_TENSOR_RANK_MAX];
     uint32_t bytes;
-    int type = type_code(recipe->type, &bytes);
+    const int plain = type_code(recipe->type, &bytes);
+    const int type = recipe->tf32 ? CUDA_TENSOR_TFLOAT32 : plain;
     void *base;
     memcpy(&base, (const char *)args + kernel->params[recipe->param].offset, sizeof base);
     if ((uintptr_t)base % 16 != 0)
@@ -178,6 +179,8 @@ static const char *recipe_fault(const NewtKernel *kernel, const NewtTensorRecipe
         return "its base is no pointer parameter";
     if (type_code(recipe->type, &bytes) < 0)
         return "its element type is unknown";
+    if (recipe->tf32 && recipe->type != NEWT_F32)
+        return "it rounds to tf32 what is not fp32";
     if (recipe->rank < 1 || recipe->rank > NEWT_TENSOR_RANK_MAX)
         return "its rank is not 1 to 5";
     if (swizzle_code(recipe->swizzle) < 0)

@@ -18,6 +18,8 @@ WIDE(wide_8)
 WIDE(wide_16)
 WIDE(wide_16_both)
 WIDE(wide_tf32)
+WIDE(wide_tf32_right)
+WIDE(wide_tf32_left)
 WIDE(wide_tf32_both)
 WIDE(wide_i8)
 WIDE(wide_i8_right)
@@ -43,6 +45,8 @@ static const Case cases[] = {
     { wide_16, "16 columns", NEWT_F16, NEWT_F16, NEWT_F32, false, false },
     { wide_16_both, "16 columns by columns", NEWT_F16, NEWT_F16, NEWT_F32, true, true },
     { wide_tf32, "tf32", NEWT_F32, NEWT_F32, NEWT_F32, false, false },
+    { wide_tf32_right, "tf32, B by columns", NEWT_F32, NEWT_F32, NEWT_F32, false, true },
+    { wide_tf32_left, "tf32, A by columns", NEWT_F32, NEWT_F32, NEWT_F32, true, false },
     { wide_tf32_both, "tf32 by columns", NEWT_F32, NEWT_F32, NEWT_F32, true, true },
     { wide_i8, "int8", NEWT_I8, NEWT_I8, NEWT_I32, false, false },
     { wide_i8_right, "int8, B by columns", NEWT_I8, NEWT_I8, NEWT_I32, false, true },
@@ -60,8 +64,6 @@ static int32_t pitch(RunCx *cx, int32_t least)
 static void run_case(RunCx *cx, const Case *t)
 {
     Product p = { .a = t->a, .b = t->b, .c = t->c, .tf32 = t->a == NEWT_F32 };
-    // An instruction may take a tf32 factor as the copy engine brought it, and cuts it off.
-    p.lost = p.tf32 ? 0x1p-9L : 0;
     p.m = (int32_t)run_between(cx, 1, 160);
     p.n = (int32_t)run_between(cx, 1, 160);
     p.k = (int32_t)run_between(cx, 1, 200);
@@ -89,6 +91,51 @@ static void products(RunCx *cx)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run_case(cx, &cases[i]);
+        run_release(cx);
+    }
+}
+
+/// 64 x 64 numbers of fp32 of which a tf32 is the nearest, or two where half a unit is left.
+static void put_roundable(RunCx *cx, uint32_t *at)
+{
+    static const uint32_t rests[] = { 0x0, 0x1, 0xfff, 0x1000, 0x1001, 0x1800, 0x1fff };
+    for (size_t i = 0; i < 64 * 64; i++) {
+        const uint32_t exponent = (uint32_t)run_between(cx, 64, 190) << 23;
+        const uint32_t fraction = i % 5 == 0 ? 0x3ff : (uint32_t)run_between(cx, 0, 0x3ff);
+        at[i] = (uint32_t)(run_random(cx) & 0x80000000) | exponent | fraction << 13 | rests[i % 7];
+    }
+}
+
+/// Whether `got` is the tf32 nearest to `x`; both are where two are.
+static bool is_nearest_tf32(uint32_t got, uint32_t x)
+{
+    const uint32_t below = x & ~UINT32_C(0x1fff), rest = x & 0x1fff;
+    return (got == below && rest <= 0x1000) || (got == below + 0x2000 && rest >= 0x1000);
+}
+
+/// Products with the identity show to which tf32 each element of a factor is rounded.
+static void tf32_is_nearest(RunCx *cx)
+{
+    static Wide *const launches[] = { wide_tf32, wide_tf32_right, wide_tf32_left, wide_tf32_both };
+    enum { N = 64, BYTES = N * N * sizeof(float) };
+    for (size_t i = 0; i < 2 * sizeof launches / sizeof *launches; i++) {
+        const bool turn_a = i / 2 > 1, turn_b = i / 2 % 2 == 1, by_left = i % 2 == 0;
+        uint32_t *x = run_temp(cx, BYTES), *got = run_temp(cx, BYTES);
+        float *one = run_temp(cx, BYTES);
+        put_roundable(cx, x);
+        for (size_t k = 0; k < N; k++)
+            one[k * N + k] = 1;
+        const void *dx = run_buffer(cx, x, BYTES, 0), *done = run_buffer(cx, one, BYTES, 0);
+        void *dc = RUN_OUT(cx, BYTES);
+        RUN_OK(launches[i / 2](cx->device, by_left ? dx : done, by_left ? done : dx, dc, N, N, N, N, N));
+        run_get(cx, dc, got);
+        for (size_t k = 0; k < N * N; k++) {
+            const bool turned = by_left ? turn_a : turn_b;
+            const size_t at = turned ? k % N * N + k / N : k;
+            if (!is_nearest_tf32(got[k], x[at]))
+                fail_msg("factor %u of product %zu: 0x%08x became 0x%08x", by_left ? 0U : 1U, i / 2,
+                         (unsigned)x[at], (unsigned)got[k]);
+        }
         run_release(cx);
     }
 }
@@ -147,4 +194,4 @@ static void chains(RunCx *cx)
     }
 }
 
-RUN_TESTS = { { "products", products }, { "chains", chains }, RUN_END };
+RUN_TESTS = { { "products", products }, { "tf32_is_nearest", tf32_is_nearest }, { "chains", chains }, RUN_END };

@@ -1,35 +1,41 @@
 // product.c - see product.h.
 #include "product.h"
 
-static Num tf32(Num v)
+/// Element `i` of a factor as it is multiplied. *open: how much less it may be, since ties of tf32 go either
+/// way.
+static Num factor(const Product *p, NewtType t, const void *at, size_t i, Num *open)
 {
+    const Num v = num_get(t, at, i);
+    *open = 0;
+    if (!p->tf32)
+        return v;
     int exponent;
     frexpl(v, &exponent);
     const Num unit = ldexpl(1, (exponent < -125 ? -125 : exponent) - 11);
-    return roundl(v / unit) * unit;
-}
-
-static Num factor(const Product *p, NewtType t, const void *at, size_t i)
-{
-    return p->tf32 ? tf32(num_get(t, at, i)) : num_get(t, at, i);
+    const Num rounded = roundl(v / unit) * unit;
+    if (fabsl(rounded - v) == unit / 2)
+        *open = unit;
+    return rounded;
 }
 
 Num product_element(const Product *p, const void *a, const void *b, int32_t m, int32_t n, Num first,
                     Num *slack)
 {
     Num sum = first, size = fabsl(first);
+    Num ties = 0, x_open, y_open;
     for (int32_t k = 0; k < p->k; k++) {
-        const Num x = factor(p, p->a, a, (size_t)(m * p->a_row + k * p->a_col));
-        const Num y = factor(p, p->b, b, (size_t)(k * p->b_row + n * p->b_col));
+        const Num x = factor(p, p->a, a, (size_t)(m * p->a_row + k * p->a_col), &x_open);
+        const Num y = factor(p, p->b, b, (size_t)(k * p->b_row + n * p->b_col), &y_open);
         sum += x * y;
         size += fabsl(x * y);
+        ties += x_open * fabsl(y) + y_open * fabsl(x);
     }
     // Tensor cores cut what they add off: a bit more than half a unit in each step. Hopper's warpgroups
     // keep 13 bits behind the point when they add 32 products of fp8 factors to a sum.
     const bool fp8 = p->a == NEWT_F8E4M3 || p->a == NEWT_F8E5M2;
     const Num unit = p->c == NEWT_F64 ? 0x1p-53L : fp8 ? 0x1p-13L : 0x1p-23L;
     *slack = num_is_float(p->c) ? (Num)(fp8 ? p->k / 32 + 2 : p->k + 2) * size * unit : 0;
-    *slack += p->lost * size;
+    *slack += p->lost * size + ties;
     return sum;
 }
 

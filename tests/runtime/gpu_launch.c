@@ -99,7 +99,7 @@ static const NewtParam tile_params[] = {
     { "rows", NEWT_PARAM_SCALAR, NEWT_I64, offsetof(TileArgs, rows), 8, 0, 0 },
 };
 static const NewtTensorRecipe tile_recipes[] = {
-    { 0, NEWT_F32, 2, 0, 128, { TILE_WIDTH, TILE_ROWS } },
+    { 0, NEWT_F32, 2, 0, 128, { TILE_WIDTH, TILE_ROWS }, 0 },
 };
 
 static NewtStatus tile_shapes(const void *args, const uint32_t grid[3], NewtTensorShape *shapes)

@@ -85,8 +85,8 @@ static const NewtParam tile_params[] = {
 static const NewtPredicate tile_predicates[] = { { NEWT_TEST_MULTIPLE, 4, 4, NULL } };
 
 static const NewtTensorRecipe tile_recipes[] = {
-    { 0, NEWT_F32, 2, 128, 256, { 32, 256 } },
-    { 1, NEWT_F8E4M3, 3, 64, 0, { 64, 128, 1 } },
+    { 0, NEWT_F32, 2, 128, 256, { 32, 256 }, 0 },
+    { 1, NEWT_F8E4M3, 3, 64, 0, { 64, 128, 1 }, 0 },
 };
 
 static NewtStatus tile_shapes(const void *args, const uint32_t grid[3], NewtTensorShape *shapes)
@@ -126,21 +126,22 @@ static const NewtVariant cluster_tile_variants[] = {
 };
 
 // A recipe, the entry with it, the variant with that; the text is the rule that it breaks.
-#define BAD_RECIPES(ROW)                                                                        \
-    ROW(0, "its base is no pointer parameter", { 4, NEWT_F32, 2, 0, 0, { 32, 64 } })            \
-    ROW(1, "its base is no pointer parameter", { 5, NEWT_F32, 2, 0, 0, { 32, 64 } })            \
-    ROW(2, "its element type is unknown", { 0, (NewtType)99, 2, 0, 0, { 32, 64 } })             \
-    ROW(3, "its rank is not 1 to 5", { 0, NEWT_F32, 0, 0, 0, { 32, 64 } })                      \
-    ROW(4, "its rank is not 1 to 5", { 0, NEWT_F32, 6, 0, 0, { 32, 64 } })                      \
-    ROW(5, "its swizzle is not 0, 32, 64 or 128 bytes", { 0, NEWT_F32, 2, 96, 0, { 8, 64 } })   \
-    ROW(6, "its L2 promotion is not 0, 64, 128 or 256 bytes",                                   \
-        { 0, NEWT_F32, 2, 0, 32, { 8, 64 } })                                                   \
-    ROW(7, "a side of its box is not 1 to 256 elements", { 0, NEWT_F32, 2, 0, 0, { 32, 257 } }) \
-    ROW(8, "a side of its box is not 1 to 256 elements", { 0, NEWT_F32, 2, 0, 0, { 32 } })      \
-    ROW(9, "the inner side of its box is no multiple of 16 bytes",                              \
-        { 0, NEWT_F32, 2, 0, 0, { 2, 64 } })                                                    \
-    ROW(10, "the inner side of its box is longer than the swizzle",                             \
-        { 0, NEWT_F32, 2, 64, 0, { 32, 64 } })
+#define BAD_RECIPES(ROW)                                                                           \
+    ROW(0, "its base is no pointer parameter", { 4, NEWT_F32, 2, 0, 0, { 32, 64 }, 0 })            \
+    ROW(1, "its base is no pointer parameter", { 5, NEWT_F32, 2, 0, 0, { 32, 64 }, 0 })            \
+    ROW(2, "its element type is unknown", { 0, (NewtType)99, 2, 0, 0, { 32, 64 }, 0 })             \
+    ROW(3, "its rank is not 1 to 5", { 0, NEWT_F32, 0, 0, 0, { 32, 64 }, 0 })                      \
+    ROW(4, "its rank is not 1 to 5", { 0, NEWT_F32, 6, 0, 0, { 32, 64 }, 0 })                      \
+    ROW(5, "its swizzle is not 0, 32, 64 or 128 bytes", { 0, NEWT_F32, 2, 96, 0, { 8, 64 }, 0 })   \
+    ROW(6, "its L2 promotion is not 0, 64, 128 or 256 bytes",                                      \
+        { 0, NEWT_F32, 2, 0, 32, { 8, 64 }, 0 })                                                   \
+    ROW(7, "a side of its box is not 1 to 256 elements", { 0, NEWT_F32, 2, 0, 0, { 32, 257 }, 0 }) \
+    ROW(8, "a side of its box is not 1 to 256 elements", { 0, NEWT_F32, 2, 0, 0, { 32 }, 0 })      \
+    ROW(9, "the inner side of its box is no multiple of 16 bytes",                                 \
+        { 0, NEWT_F32, 2, 0, 0, { 2, 64 }, 0 })                                                    \
+    ROW(10, "the inner side of its box is longer than the swizzle",                                \
+        { 0, NEWT_F32, 2, 64, 0, { 32, 64 }, 0 })                                                  \
+    ROW(11, "it rounds to tf32 what is not fp32", { 0, NEWT_F16, 2, 64, 0, { 32, 64 }, 1 })
 
 #define RECIPE(i, text, ...) __VA_ARGS__,
 static const NewtTensorRecipe bad_recipes[] = { BAD_RECIPES(RECIPE) };
@@ -177,13 +178,17 @@ static const NewtModuleDesc module;
 static const NewtModuleDesc foreign_module = { .abi = NEWT_ABI + 1 };
 
 static const NewtKernel kernels[] = {
-    { &module, "add", "sample.newt:1", params, add_variants, COUNT(params), COUNT(add_variants), NULL, NULL },
+    { &module, "add", "sample.newt:1", params, add_variants, COUNT(params), COUNT(add_variants),
+      NULL, NULL },
     { &module, "big", "sample.newt:9", params, big_variants, COUNT(params), 1, NULL, NULL },
-    { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1, NULL, NULL },
+    { &module, "cluster", "sample.newt:17", params, cluster_variants, COUNT(params), 1, NULL,
+      NULL },
     { &module, "mark", "sample.newt:25", params, mark_variants, COUNT(params), 1, NULL, NULL },
     { &module, "tile", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 2, NULL, NULL },
-    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1, NULL, NULL },
-    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1, NULL, NULL },
+    { &module, "only_maps", "sample.newt:33", tile_params, tile_variants, TILE_PARAMS, 1, NULL,
+      NULL },
+    { &module, "clusters", "sample.newt:41", tile_params, cluster_tile_variants, TILE_PARAMS, 1,
+      NULL, NULL },
 #define KERNEL(i, text, ...) \
     { &module, "bad", "sample.newt:49", tile_params, &bad_variants[i], TILE_PARAMS, 1, NULL, NULL },
     BAD_RECIPES(KERNEL)

@@ -83,16 +83,19 @@ typedef struct TypeCase {
     NewtType type;
     int code;  // as in cuda.h
     uint64_t bytes;
+    uint32_t tf32;
 } TypeCase;
 
 static void test_element_types(void **state)
 {
     (void)state;
     static const TypeCase cases[] = {
-        { NEWT_I1, 0, 1 },     { NEWT_I8, 0, 1 },  { NEWT_U8, 0, 1 },  { NEWT_F8E4M3, 0, 1 },
-        { NEWT_F8E5M2, 0, 1 }, { NEWT_I16, 1, 2 }, { NEWT_U16, 1, 2 }, { NEWT_F16, 6, 2 },
-        { NEWT_BF16, 9, 2 },   { NEWT_I32, 3, 4 }, { NEWT_U32, 2, 4 }, { NEWT_F32, 7, 4 },
-        { NEWT_I64, 5, 8 },    { NEWT_U64, 4, 8 }, { NEWT_F64, 8, 8 },
+        { NEWT_I1, 0, 1, 0 },     { NEWT_I8, 0, 1, 0 },     { NEWT_U8, 0, 1, 0 },
+        { NEWT_F8E4M3, 0, 1, 0 }, { NEWT_F8E5M2, 0, 1, 0 }, { NEWT_I16, 1, 2, 0 },
+        { NEWT_U16, 1, 2, 0 },    { NEWT_F16, 6, 2, 0 },    { NEWT_BF16, 9, 2, 0 },
+        { NEWT_I32, 3, 4, 0 },    { NEWT_U32, 2, 4, 0 },    { NEWT_F32, 7, 4, 0 },
+        { NEWT_I64, 5, 8, 0 },    { NEWT_U64, 4, 8, 0 },    { NEWT_F64, 8, 8, 0 },
+        { NEWT_F32, 11, 4, 1 },
     };
     expect_maps(true);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -104,6 +107,7 @@ static void test_element_types(void **state)
         NewtModuleDesc module = *kernel.module;
         memcpy(recipes, entry.tensors, sizeof recipes);
         recipes[0].type = cases[i].type;
+        recipes[0].tf32 = cases[i].tf32;
         recipes[0].box[0] = 16;
         entry.tensors = recipes;
         variant.entries = &entry;

@@ -228,14 +228,14 @@ static CudaResult tensor_encode(CudaTensorMap *map, int type, uint32_t rank, voi
                                 const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
                                 const uint32_t *steps, int interleave, int swizzle, int promotion, int fill)
 {
-    enum { INVALID_VALUE = 1 };
-    static const uint8_t bytes_of[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2 };
+    enum { INVALID_VALUE = 1, TFLOAT32 = 11 };
+    static const uint8_t bytes_of[] = { 1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 4 };
     (void)promotion;
-    if (type < 0 || type >= (int)sizeof bytes_of || rank < 1 || rank > 5 || interleave || fill ||
+    if (type < 0 || type >= (int)sizeof bytes_of || !bytes_of[type] || rank < 1 || rank > 5 || interleave || fill ||
         swizzle < 0 || swizzle > 3 || (uintptr_t)base % 16)
         return INVALID_VALUE;
     SimtTensorMap m = { .base = (uintptr_t)base, .rank = (uint8_t)rank, .elem_bytes = bytes_of[type],
-                        .swizzle = (uint8_t)(swizzle ? 16 << swizzle : 0), .magic = SIMT_TENSOR_MAGIC };
+                        .swizzle = (uint8_t)(swizzle ? 16 << swizzle : 0), .tf32 = type == TFLOAT32, .magic = SIMT_TENSOR_MAGIC };
     for (uint32_t axis = 0; axis < rank; axis++) {
         bool has_stride = axis + 1 < rank;
         if (sizes[axis] < 1 || sizes[axis] > 1ULL << 32 || box[axis] < 1 || box[axis] > 256 || steps[axis] != 1 ||

@@ -100,12 +100,24 @@ static bool access_box(const Box &box, const Actor &shared, const Actor &global,
     return true;
 }
 
+// To the nearest with 10 bits of fraction, ties to even; infinities and NaNs stay.
+static void round_to_tf32(unsigned char *at)
+{
+    uint32_t bits;
+    memcpy(&bits, at, sizeof bits);
+    if ((bits & 0x7f800000) != 0x7f800000)
+        bits = (bits + 0xfff + (bits >> 13 & 1)) & ~0x1fffu;
+    memcpy(at, &bits, sizeof bits);
+}
+
 static void load_pieces(const Box &box)
 {
     for (const Piece &p : box.pieces) {
         unsigned char *to = nt_smem + p.shared;
         memset(to, 0, 16);
         memcpy(to + p.from, (const void *)(p.global + p.from), p.to - p.from);
+        for (unsigned word = 0; box.map.tf32 && word < 4; word++)
+            round_to_tf32(to + 4 * word);
     }
 }
 

@@ -14,7 +14,7 @@ typedef struct SimtTensorMap {
     uint8_t elem_bytes;
     uint8_t rank;
     uint8_t swizzle;  // bytes: 0, 32, 64, 128
-    uint8_t pad;
+    uint8_t tf32;     // 1: loads round fp32 to it
     uint32_t magic;  // SIMT_TENSOR_MAGIC: tells a map from other bytes
 } SimtTensorMap;
 #endif

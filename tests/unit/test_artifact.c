@@ -92,8 +92,8 @@ static void test_module(void **state)
     (void)state;
     static const char *const texts[] = {
         "static const NewtTensorRecipe newt_tensors_0_0_1[2] = {\n"
-        "    { 1, NEWT_F16, 2, 128, 256, { 64, 128 } },\n"
-        "    { 0, NEWT_F8E4M3, 3, 64, 0, { 64, 16, 1 } },\n"
+        "    { 1, NEWT_F16, 2, 128, 256, { 64, 128 }, 0 },\n"
+        "    { 0, NEWT_F8E4M3, 3, 64, 0, { 64, 16, 1 }, 0 },\n"
         "};\n",
         "    { \"k_0\", 0, 128, 64, 0, 0, 0, { 0, 0, 0 },\n"
         "      0, NULL, NULL, 0 },\n"

@@ -187,7 +187,7 @@ static void emit_part(Emit *e, const EmitDot *d, unsigned which, const Part *p, 
         const char *to = f->inner_fast ? cuda_text(e, "%s * %u + %u", j, depth, q)
                                        : cuda_text(e, "(%s + %u) * %u + %s", j, q, depth, i);
         cuda_line(e, "%s[%s] = nt_cast<%s>(%s);", p->name, to, d->sum_type,
-                  f->in_tile && d->op->attr.dot.precision == PRECISION_TF32
+                  f->in_tile && !f->is_tf32 && d->op->attr.dot.precision == PRECISION_TF32
                       ? cuda_text(e, "nt_tf32(group[%u])", q)
                       : cuda_text(e, "group[%u]", q));
     }

@@ -141,7 +141,7 @@ static void emit_fetch(Emit *e, const EmitDot *d, unsigned which, const Fragment
 /// What has been fetched from a tile is rounded here.
 static void emit_rounding(Emit *e, const EmitDot *d, const Fragments *f)
 {
-    if (!f->factor->in_tile || d->op->attr.dot.precision != PRECISION_TF32)
+    if (!f->factor->in_tile || f->factor->is_tf32 || d->op->attr.dot.precision != PRECISION_TF32)
         return;
     const char *r = cuda_dot_loop(e, "r", f->words << f->tile_bits, 1);
     cuda_line(e, "%s[%s] = nt_tf32_word(%s[%s]);", f->name, r, f->name, r);

@@ -174,8 +174,8 @@ static const char *emit_fetch(Emit *e, const EmitDot *d, EmitIndex at, const cha
     cuda_line(e, "float group[2];");
     cuda_line(e, "nt_take<2>(group, %s + (%s));", cuda_place(e, d->op->args[1]).text, at.text);
     for (unsigned i = 0; i < 2; i++)
-        cuda_line(e, "%s[%s * %d + 2 * %s + %u] = __float_as_uint(nt_tf32(group[%u]));", fetched, b,
-                  STEP_WORDS, h, i, i);
+        cuda_line(e, "%s[%s * %d + 2 * %s + %u] = __float_as_uint(%s);", fetched, b,
+                  STEP_WORDS, h, i, cuda_text(e, f->is_tf32 ? "group[%u]" : "nt_tf32(group[%u])", i));
     cuda_block_end(e);
     cuda_block_end(e);
     cuda_line(e, "nt_wgmma_keep(%s);", fetched);

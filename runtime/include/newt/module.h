@@ -114,6 +114,7 @@ typedef struct NewtTensorRecipe {
     uint32_t swizzle;    ///< in shared memory: 0, 32, 64 or 128 bytes
     uint32_t promotion;  ///< what the L2 fetches at least: 0, 64, 128 or 256 bytes
     uint32_t box[NEWT_TENSOR_RANK_MAX];  ///< elements that one copy moves, 1 to 256
+    uint32_t tf32;  ///< 1: copies round fp32 elements to the nearest tf32, ties to even; else 0
 } NewtTensorRecipe;
 
 /// What the arguments add to it. libnewt checks the values against the rules of tensor maps.

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 #define NEWT_VERSION 100 /* 0.1.0; newt_version() gives the library's */
-#define NEWT_ABI     2   /* generated modules carry the ABI they were written for */
+#define NEWT_ABI     3   /* generated modules carry the ABI they were written for */
 
 typedef enum NewtStatus {
     NEWT_OK = 0,
