@@ -4,7 +4,7 @@
 
 PEERS.py is the peers' script; its suites run as they stand, but instead of timing one candidate after another they hand
 all of them over. LIBRARY is the shared library newt_bench_beside of the build. Candidates of a shape are checked, then
-screened with SCREEN repetitions each; the KEEP fastest of each contestant are timed REPS times, interleaved. Before each
+screened with SCREEN repetitions each; the KEEP fastest of each contestant are timed REPS times, interleaved. Before a
 repetition 256 MiB are written. OUT.jsonl gets lines of the form that bench_report joins; a table goes to stdout.
 
 Clock and power of a GPU move within milliseconds: what ran one second later ran on another chip. Here a ratio compares
@@ -17,6 +17,7 @@ import os
 import random
 import re
 import sys
+import time
 import types
 
 import torch
@@ -59,9 +60,12 @@ class Library:
             raise RuntimeError(f"{name} failed")
 
     def bind(self, name, *args):
-        """A call of kernel `name` with tensors, int, float; numbers of C come as ctypes objects."""
+        """A call of kernel `name` with tensors, which it keeps alive, and numbers as ctypes objects."""
         values = [ctypes.c_void_p(x.data_ptr()) if isinstance(x, torch.Tensor) else x for x in args]
-        return lambda: self.call(name, self.device, None, *values)
+
+        def run(tensors=args):
+            self.call(name, self.device, None, *values)
+        return run
 
 
 def instances(file, prefix):
@@ -149,31 +153,45 @@ OURS = {
 
 # ------------------------------------------------------------------------------------------ timing
 class Timer:
+    """The flush keeps the GPU busy while the host queues what is timed; where the host was slower the repetition is
+    dropped and done again."""
+
     def __init__(self):
         self.flush = torch.empty(64 << 20, dtype=torch.int32, device="cuda")
+        self.slack = float("inf")
+        self.slack = 0.8e-3 * min(self.measure([lambda: self.flush.zero_()] * 20))
+        self.late = 0
 
     def queue(self, run):
+        """The events around one call, and whether the host kept ahead."""
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start = time.perf_counter()
         self.flush.zero_()
         begin.record()
         run()
         end.record()
-        return begin, end
+        return begin, end, time.perf_counter() - start < self.slack
+
+    def measure(self, runs):
+        """Times in ms, None where the host was late."""
+        queued = [self.queue(run) for run in runs]
+        torch.cuda.synchronize()
+        return [begin.elapsed_time(end) if is_valid else None for begin, end, is_valid in queued]
 
     def rounds(self, runs, count):
-        """Sorted times in ms of each run."""
+        """Sorted times in ms of each run, up to `count` of each."""
         times = {key: [] for key in runs}
         for _ in range(3):
-            for run in runs.values():
-                self.queue(run)
-        for _ in range(count):
-            order = list(runs)
+            self.measure(runs.values())
+        for _ in range(4 * count):
+            order = [key for key in runs if len(times[key]) < count]
             random.shuffle(order)
-            queued = [(key, self.queue(runs[key])) for key in order]
-            torch.cuda.synchronize()
-            for key, (begin, end) in queued:
-                times[key].append(begin.elapsed_time(end))
-        return {key: sorted(x) for key, x in times.items()}
+            for key, ms in zip(order, self.measure(runs[key] for key in order)):
+                if ms is None:
+                    self.late += 1
+                else:
+                    times[key].append(ms)
+        return {key: sorted(x) for key, x in times.items() if x}
 
 
 def quantile(values, q):
@@ -213,10 +231,11 @@ class Contest:
                     us=round(mid, 2), us_p10=round(low, 2), us_p90=round(high, 2), reps=len(times))
 
     def time(self, timer, lines):
+        timer.late = 0
         screened = timer.rounds(self.runs, SCREEN)
         finalists = {}
         for who in dict.fromkeys(who for who, _ in self.runs):
-            mine = sorted((key for key in self.runs if key[0] == who), key=lambda key: quantile(screened[key], 0.5))
+            mine = sorted((key for key in screened if key[0] == who), key=lambda key: quantile(screened[key], 0.5))
             finalists.update((key, self.runs[key]) for key in mine[:KEEP])
             if who == "newt":
                 lines += [self.line("newt/" + name, name, screened[who, name]) for who, name in mine]
@@ -225,15 +244,17 @@ class Contest:
         for who, name in sorted(times, key=lambda key: -quantile(times[key], 0.5)):
             best[who] = self.line(who, name, times[who, name])
         lines += best.values()
-        mine = best.get("newt")
+        if "newt" not in best:
+            return
+        mine = best["newt"]
         ratios = [f"{who} {x['value']:.0f} ({x['us'] / mine['us']:.3f})" for who, x in best.items() if x is not mine]
         spread = 50 * (mine["us_p90"] - mine["us_p10"]) / mine["us"]
         print(f"{self.suite:14} {self.shape:28} newt {mine['value']:.0f} +-{spread:.1f}% [{mine['cfg']}]  "
-              + "  ".join(sorted(ratios)), flush=True)
+              + "  ".join(sorted(ratios)) + f"  ({timer.late} late)", flush=True)
 
 
 def freeze(call):
-    """`call` with the variables that it sees as they are now: the peers' loops give them new values for the next shape."""
+    """`call` with the variables it sees as they are now: the peers' loops give them new values for the next shape."""
     cells = tuple(types.CellType(cell.cell_contents) for cell in call.__closure__ or ())
     return types.FunctionType(call.__code__, call.__globals__, call.__name__, call.__defaults__, cells)
 
