@@ -153,44 +153,45 @@ OURS = {
 
 # ------------------------------------------------------------------------------------------ timing
 class Timer:
-    """The flush keeps the GPU busy while the host queues what is timed; where the host was slower the repetition is
-    dropped and done again."""
+    """The flush keeps the GPU busy while the host queues what is timed. Where a call takes the host longer than that,
+    all contestants of the round are given more flushes; a repetition in which the host was late is done again."""
 
     def __init__(self):
         self.flush = torch.empty(64 << 20, dtype=torch.int32, device="cuda")
-        self.slack = float("inf")
-        self.slack = 0.8e-3 * min(self.measure([lambda: self.flush.zero_()] * 20))
         self.late = 0
+        self.one_flush, self.flushes = float("inf"), 1
+        self.one_flush = 0.8e-3 * min(ms for ms, _ in self.measure([self.flush.zero_] * 20))
 
     def queue(self, run):
-        """The events around one call, and whether the host kept ahead."""
+        """The events around one call, and the seconds that the host needed for it."""
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        for _ in range(self.flushes):
+            self.flush.zero_()
         start = time.perf_counter()
-        self.flush.zero_()
         begin.record()
         run()
         end.record()
-        return begin, end, time.perf_counter() - start < self.slack
+        return begin, end, time.perf_counter() - start
 
     def measure(self, runs):
-        """Times in ms, None where the host was late."""
+        """(ms on the GPU, seconds of the host) of each run."""
         queued = [self.queue(run) for run in runs]
         torch.cuda.synchronize()
-        return [begin.elapsed_time(end) if is_valid else None for begin, end, is_valid in queued]
+        return [(begin.elapsed_time(end), seconds) for begin, end, seconds in queued]
 
     def rounds(self, runs, count):
         """Sorted times in ms of each run, up to `count` of each."""
+        host = [max(seconds for _, seconds in self.measure(runs.values())) for _ in range(4)]
+        self.flushes = 1 + int(sorted(host)[1] / self.one_flush)
         times = {key: [] for key in runs}
-        for _ in range(3):
-            self.measure(runs.values())
-        for _ in range(4 * count):
+        for _ in range(2 * count):
             order = [key for key in runs if len(times[key]) < count]
             random.shuffle(order)
-            for key, ms in zip(order, self.measure(runs[key] for key in order)):
-                if ms is None:
-                    self.late += 1
-                else:
+            for key, (ms, seconds) in zip(order, self.measure(runs[key] for key in order)):
+                if seconds < self.flushes * self.one_flush:
                     times[key].append(ms)
+                else:
+                    self.late += 1
         return {key: sorted(x) for key, x in times.items() if x}
 
 
