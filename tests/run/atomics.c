@@ -102,6 +102,94 @@ static void max_and_min(RunCx *cx)
     run_extremes(cx, NEWT_F64, extremes_f64);
 }
 
+typedef NewtStatus Olds(NewtDevice *device, void *x, void *memory, void *old);
+
+enum { OLDS = 256, KINDS = 3 };
+
+/// What an atomic leaves of `m` in memory and its operand `x`; a NaN operand is above infinity, and
+/// +0 above -0.
+static Num left_by(NewtType t, size_t kind, Num m, Num x)
+{
+    const bool is_max = kind == 0;
+    if (kind == 2)
+        return t == NEWT_F64 ? (Num)((double)m + (double)x) : m + x;
+    if (isnan(m) || isnan(x))
+        return isnan(m) == is_max ? m : x;
+    if (m == x)
+        return !signbit(m) == is_max ? m : x;
+    return (m > x) == is_max ? m : x;
+}
+
+/// GPUs add float32 in memory without subnormals.
+static bool is_flushed(NewtType t, size_t kind, Num m, Num x)
+{
+    const Num least = 0x1p-126L;
+    return kind == 2 && t == NEWT_F32 &&
+           ((m != 0 && fabsl(m) < least) || (x != 0 && fabsl(x) < least) || fabsl(m + x) < least);
+}
+
+static void check_left(NewtType t, size_t kind, const void *memory, const void *x, size_t i,
+                       const void *left)
+{
+    const size_t at = kind * OLDS + i;
+    const Num m = num_get(t, memory, at), v = num_get(t, x, i);
+    uint64_t want = 0;
+    if (is_flushed(t, kind, m, v))
+        return;
+    if (kind == 2 && !num_is_float(t))
+        num_put_int(t, &want, 0, num_code(t, memory, at) + num_code(t, x, i));
+    else
+        num_put(t, &want, 0, left_by(t, kind, m, v));
+    const Num l = num_get(t, left, at), w = num_get(t, &want, 0);
+    if (!(isnan(l) && isnan(w)) && (l != w || !signbit(l) != !signbit(w)))
+        fail_msg("operation %zu of %s %.21Lg and %.21Lg leaves %.21Lg", kind, num_name(t), m, v, l);
+}
+
+static void run_olds(RunCx *cx, NewtType t, Olds *launch)
+{
+    uint64_t x[OLDS], memory[KINDS * OLDS], left[KINDS * OLDS], old[KINDS * OLDS];
+    num_fill(cx, t, x, OLDS);
+    num_fill(cx, t, memory, KINDS * OLDS);
+    for (size_t i = 0; i < KINDS * OLDS; i++) {
+        if (i % 3 == 0)
+            num_put_code(t, memory, i, num_code(t, x, run_random(cx) % OLDS));
+        if (isnan(num_get(t, memory, i)))
+            num_put(t, memory, i, (Num)NAN);
+    }
+    void *dx = run_buffer(cx, x, num_size(t) * OLDS, 0),
+         *dm = run_buffer(cx, memory, num_size(t) * KINDS * OLDS, 0),
+         *dold = RUN_OUT(cx, num_size(t) * KINDS * OLDS);
+    RUN_OK(launch(cx->device, dx, dm, dold));
+    run_get(cx, dm, left);
+    run_get(cx, dold, old);
+    num_same(t, old, memory, KINDS * OLDS, "old value");
+    for (size_t kind = 0; kind < KINDS; kind++)
+        for (size_t i = 0; i < OLDS; i++)
+            check_left(t, kind, memory, x, i, left);
+}
+
+#define OLD(name)                                                                       \
+    static NewtStatus olds_##name(NewtDevice *device, void *x, void *memory, void *old) \
+    {                                                                                   \
+        return K(olds_##name)(device, NULL, x, memory, old);                            \
+    }
+OLD(i32)
+OLD(i64)
+OLD(u32)
+OLD(u64)
+OLD(f32)
+OLD(f64)
+
+static void old_values(RunCx *cx)
+{
+    run_olds(cx, NEWT_I32, olds_i32);
+    run_olds(cx, NEWT_I64, olds_i64);
+    run_olds(cx, NEWT_U32, olds_u32);
+    run_olds(cx, NEWT_U64, olds_u64);
+    run_olds(cx, NEWT_F32, olds_f32);
+    run_olds(cx, NEWT_F64, olds_f64);
+}
+
 /// Small integers: the sums are exact in every order.
 static void run_sums(RunCx *cx, NewtType t, Merge *launch)
 {
@@ -223,6 +311,7 @@ static void other_forms(RunCx *cx)
 RUN_TESTS = {
     { "counters", counters },
     { "max and min", max_and_min },
+    { "old values", old_values },
     { "sums of floats", float_sums },
     { "bits", bit_operations },
     { "compare and swap", compare_and_swap },

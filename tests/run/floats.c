@@ -124,14 +124,17 @@ static void check_row(NewtType t, int row, const void *x, const void *y, const v
 
 static void check_wide(NewtType t, NewtType w, const void *x, const void *y, const void *wide)
 {
+    Num worst = 0;
     for (size_t i = 0; i < COUNT; i++) {
-        Num a = num_get(t, x, i), b = num_get(t, y, i);
-        num_near(w, wide, i, a / b, 2.5L, "x / y");
+        Num a = num_get(t, x, i), b = num_get(t, y, i),
+            off = num_near(w, wide, i, a / b, 2.5L, "x / y");
+        worst = off > worst ? off : worst;
         num_near(w, wide, COUNT + i, fmodl(a, b), 0, "x % y");
         if (t == w)
             num_near(w, wide, 2 * COUNT + i, a / b, 2.5L, "fdiv(x, y)");
         num_near(w, wide, 3 * COUNT + i, 1 / a, 2.5L, "1 / x");
     }
+    printf("ulps of %s: / %.3Lf\n", num_name(t), worst);
 }
 
 static void run_type(RunCx *cx, NewtType t, NewtType w, Launch *launch)

@@ -247,21 +247,22 @@ void num_same(NewtType t, const void *got, const void *want, size_t count, const
     }
 }
 
-void num_near(NewtType t, const void *got, size_t i, Num want, Num ulps, const char *what)
+Num num_near(NewtType t, const void *got, size_t i, Num want, Num ulps, const char *what)
 {
     Num g = num_get(t, got, i), rounded = num_round(t, want);
     bool same = (isnan(g) && isnan(want)) || (g == rounded && !signbit(g) == !signbit(rounded));
+    Num ulp = num_ulp(t, want), off = fabsl(g - want) / ulp;
     if (same)
-        return;
-    Num ulp = num_ulp(t, want);
+        return isfinite(off) ? off : 0;
     bool largest =
         isinf(g) && fabsl(want) + ulps * ulp > formats[t].largest && !signbit(g) == !signbit(want);
-    bool near = !isnan(g) && isfinite(g) && fabsl(g - want) <= ulps * ulp && !isinf(want);
+    bool near = !isnan(g) && isfinite(g) && off <= ulps && !isinf(want);
     bool zero_sign = want == 0 && g == 0;
     if ((near && !zero_sign) || largest)
-        return;
+        return near ? off : 0;
     fail_msg("%s: %s element %zu is %.21Lg, should be %.21Lg within %Lg ulp (%.3Lg off)", what,
-             num_name(t), i, g, want, ulps, (g - want) / ulp);
+             num_name(t), i, g, want, ulps, off);
+    return off;
 }
 
 /// A random float of any magnitude, often with few significant bits: ties of narrower types.

@@ -38,8 +38,8 @@ Num num_ulp(NewtType t, Num v);
 /// Fails unless elements agree: the same bits, or both NaN.
 void num_same(NewtType t, const void *got, const void *want, size_t count, const char *what);
 /// Fails unless `got` is within `ulps` of the exact value `want` (and agrees on NaN, infinities and
-/// the sign of zero).
-void num_near(NewtType t, const void *got, size_t i, Num want, Num ulps, const char *what);
+/// the sign of zero). Returns how many ulps it is off.
+Num num_near(NewtType t, const void *got, size_t i, Num want, Num ulps, const char *what);
 
 /// Fills an array with every code of an 8- or 16-bit type in turn, else with boundary values, exact
 /// ties of narrower types and random ones of every magnitude. Bools get bytes 0 and 1.

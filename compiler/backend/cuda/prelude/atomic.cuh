@@ -2,7 +2,7 @@
 //
 // NT_DEFINE_ATOMICS(suffix, ".acq_rel.gpu") makes nt_atomic_<kind>_<suffix>(at, value) for one memory
 // order and scope; a kernel names those it uses. Maximum and minimum of floats are made on the bit
-// patterns: right for every number and both zeros; a NaN in memory or as operand stays in memory.
+// patterns: right for every number and both zeros; a NaN operand counts as above infinity.
 #ifndef NT_ATOMIC_CUH
 #define NT_ATOMIC_CUH
 #include "newt/atom.cuh"
@@ -72,13 +72,13 @@ struct nt_op_xchg {
 #define NT_ATOM_FLOAT_ORDER(KIND, OTHER, SUFFIX) \
     NT_DEV float nt_atomic_##KIND##_##SUFFIX(float *at, float x) \
     { \
-        const int bits = __float_as_int(x); \
+        const int bits = x != x ? 0x7fffffff : __float_as_int(x); \
         return bits >= 0 ? __int_as_float(nt_atomic_##KIND##_##SUFFIX((int *)at, bits)) \
                          : __uint_as_float(nt_atomic_##OTHER##_##SUFFIX((unsigned *)at, (unsigned)bits)); \
     } \
     NT_DEV double nt_atomic_##KIND##_##SUFFIX(double *at, double x) \
     { \
-        const long long bits = __double_as_longlong(x); \
+        const long long bits = x != x ? 0x7fffffffffffffffLL : __double_as_longlong(x); \
         return nt_bitcast<double>( \
             bits >= 0 ? nt_atomic_##KIND##_##SUFFIX((long long *)at, bits) \
                       : (long long)nt_atomic_##OTHER##_##SUFFIX((unsigned long long *)at, (unsigned long long)bits)); \

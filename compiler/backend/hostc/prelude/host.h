@@ -431,11 +431,24 @@ NTH_ATOMIC_FLOATS(f16, float, uint16_t)
 NTH_ATOMIC_FLOATS(bf16, float, uint16_t)
 NTH_ATOMIC_FLOATS(f32, float, uint32_t)
 NTH_ATOMIC_FLOATS(f64, double, uint64_t)
-/* a NaN in memory stays, a NaN operand is written: what the integer comparison of the GPU does */
-NTH_ATOMIC_FLOAT(f32, float, uint32_t, max, was != was ? was : v != v ? v : nth_max_f32(was, v))
-NTH_ATOMIC_FLOAT(f32, float, uint32_t, min, was != was ? was : v != v ? v : nth_min_f32(was, v))
-NTH_ATOMIC_FLOAT(f64, double, uint64_t, max, was != was ? was : v != v ? v : nth_max_f64(was, v))
-NTH_ATOMIC_FLOAT(f64, double, uint64_t, min, was != was ? was : v != v ? v : nth_min_f64(was, v))
+/* Maximum and minimum compare bits, as on a GPU: for numbers and zeros that is their order; a NaN operand counts as above
+ * infinity. */
+#define NTH_ATOMIC_ORDER(T, S, U, NAN_BITS, OP, BEYOND) \
+    NTH_FN S nth_atomic_##OP##_##T(unsigned char *p, S v) \
+    { \
+        const U bits = v != v ? NAN_BITS : nth_to_bits_##T(v); \
+        U old = __atomic_load_n((U *)(void *)p, __ATOMIC_SEQ_CST); \
+        while (nth_order_##T(bits) BEYOND nth_order_##T(old) && \
+               !__atomic_compare_exchange_n((U *)(void *)p, &old, bits, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) { \
+        } \
+        return nth_from_bits_##T(old); \
+    }
+#define NTH_ATOMIC_ORDERS(T, S, U, I, NAN_BITS) \
+    NTH_FN I nth_order_##T(U bits) { return bits > NAN_BITS ? (I)~(bits & NAN_BITS) : (I)bits; } \
+    NTH_ATOMIC_ORDER(T, S, U, NAN_BITS, max, >) \
+    NTH_ATOMIC_ORDER(T, S, U, NAN_BITS, min, <)
+NTH_ATOMIC_ORDERS(f32, float, uint32_t, int32_t, UINT32_C(0x7fffffff))
+NTH_ATOMIC_ORDERS(f64, double, uint64_t, int64_t, UINT64_C(0x7fffffffffffffff))
 
 /* ---- grid expressions: 64-bit, every overflow is noticed ---- */
 NTH_FN int64_t nth_checked(int failed, int64_t v, NewtStatus why, NewtStatus *status)
