@@ -2,7 +2,9 @@
 ///
 /// A carried value is one variable or array for its whole life: initial value, block argument and
 /// result are its names. A region's yield assigns all of them at once; where a yielded value is
-/// itself a carried one (a swap), it is copied first.
+/// itself a carried one (a swap), it is copied first. 16-bit floats are carried in pairs and taken
+/// apart where they are used: across a loop's edge each would take a register, and instructions to
+/// take it out and put it back, of those that want pairs.
 #include "backend/cuda/emit_impl.h"
 
 #include <string.h>
@@ -20,6 +22,51 @@ static void emit_copy(Emit *e, const IrValue *target, const char *name, Place va
     cuda_loop_end(e, slots, 1);
 }
 
+static bool is_carried_in_pairs(const IrValue *v)
+{
+    const ScalarKind kind = type_is_ptr(v->type) ? SCALAR_I32 : type_scalar_kind(v->type);
+    return (kind == SCALAR_F16 || kind == SCALAR_BF16) && cuda_held_as(v) == PLACE_ARRAY;
+}
+
+static const char *pair_at(Emit *e, const char *pairs, const char *slot)
+{
+    return strcmp(slot, "0") == 0 ? cuda_text(e, "%s[0]", pairs)
+                                  : cuda_text(e, "%s[%s / 2]", pairs, slot);
+}
+
+/// The same where `target` is carried in pairs.
+static void emit_pairs(Emit *e, const IrValue *target, const char *pairs, Place value)
+{
+    const bool is_array = value.kind == PLACE_ARRAY;
+    const char *slot = cuda_loop(e, cuda_slots(target), 2);
+    const char *next = *slot == '0' ? "1" : cuda_text(e, "%s + 1", slot);
+    const char *low = is_array ? cuda_text(e, "%s[%s]", value.text, slot) : value.text;
+    const char *high = is_array ? cuda_text(e, "%s[%s]", value.text, next) : value.text;
+    e->needs |= NEED_BASE;
+    cuda_line(e, "%s = nt_pack(%s, %s);", pair_at(e, pairs, slot), low, high);
+    cuda_loop_end(e, cuda_slots(target), 2);
+}
+
+static void emit_carry(Emit *e, const IrValue *target, const char *name, Place value)
+{
+    if (is_carried_in_pairs(target))
+        emit_pairs(e, target, name, value);
+    else
+        emit_copy(e, target, name, value);
+}
+
+/// Takes what `pairs` has apart, for the uses of `v` that follow.
+static void emit_apart(Emit *e, const IrValue *v, const char *pairs)
+{
+    if (e->uses[v->id] == 0)
+        return;
+    const char *name = cuda_declare(e, v);
+    const char *slot = cuda_loop(e, cuda_slots(v), 2);
+    cuda_line(e, "nt_unpack(%s, %s);", cuda_address(e, name, cuda_slots(v), slot),
+              pair_at(e, pairs, slot));
+    cuda_loop_end(e, cuda_slots(v), 2);
+}
+
 /// Storage for the results of `op`. A loop's are also what its regions carry: `named_by` is the
 /// region whose arguments (after the first `skip`) name them, and they get their initial values.
 static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *named_by, uint32_t skip)
@@ -28,6 +75,12 @@ static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *name
     for (uint32_t i = 0; i < op->resultc; i++) {
         const IrValue *result = op->results[i], *arg = named_by ? named_by->args[skip + i] : NULL;
         names[i] = cuda_value_name(e, arg && arg->hint ? arg : result);
+        if (is_carried_in_pairs(result)) {
+            cuda_line(e, "unsigned %s[%u];", names[i], cuda_slots(result) / 2);
+            if (named_by)
+                emit_pairs(e, result, names[i], cuda_place(e, op->args[op->argc - op->resultc + i]));
+            continue;
+        }
         cuda_set_place(e, result, cuda_held_as(result), names[i]);
         const char *decl = cuda_value_decl(e, result, cuda_ctype(e, result->type), names[i]);
         if (named_by && cuda_held_as(result) == PLACE_SAME) {  // with its initial value
@@ -42,10 +95,22 @@ static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *name
     return names;
 }
 
-static void bind_args(Emit *e, const IrOp *op, const IrBlock *b, uint32_t skip)
+/// At the beginning of a region.
+static void bind_args(Emit *e, const IrOp *op, const IrBlock *b, uint32_t skip, const char **names)
 {
     for (uint32_t i = 0; i < op->resultc; i++)
-        e->places[b->args[skip + i]->id] = cuda_place(e, op->results[i]);
+        if (is_carried_in_pairs(op->results[i]))
+            emit_apart(e, b->args[skip + i], names[i]);
+        else
+            e->places[b->args[skip + i]->id] = cuda_place(e, op->results[i]);
+}
+
+/// Behind the operation.
+static void bind_results(Emit *e, const IrOp *op, const char **names)
+{
+    for (uint32_t i = 0; i < op->resultc; i++)
+        if (is_carried_in_pairs(op->results[i]))
+            emit_apart(e, op->results[i], names[i]);
 }
 
 /// True when `text` is, or is an element of, one of these variables.
@@ -74,7 +139,7 @@ static void emit_yield(Emit *e, const IrOp *yield, const IrOp *op, const char **
         values[i] = (Place){ cuda_held_as(v), copy };
     }
     for (uint32_t i = 0; i < op->resultc; i++)
-        emit_copy(e, op->results[i], names[i], values[i]);
+        emit_carry(e, op->results[i], names[i], values[i]);
 }
 
 static bool const_of(const IrValue *v, int64_t *value)
@@ -114,17 +179,18 @@ bool cuda_emit_for(Emit *e, const IrOp *op)
     const char **names = declare_carried(e, op, body, 1);
     const char *counter = cuda_value_name(e, body->args[0]);
 
-    bind_args(e, op, body, 1);
     cuda_set_place(e, body->args[0], PLACE_SAME, counter);
     emit_for_head(e, op, counter);
     e->body.indent++;
     e->loops++;
+    bind_args(e, op, body, 1, names);
     if (!cuda_emit_ops(e, body))
         return false;
     emit_yield(e, body->last, op, names);
     e->loops--;
     e->body.indent--;
     cuda_line(e, "}");
+    bind_results(e, op, names);
     return true;
 }
 
@@ -133,11 +199,11 @@ bool cuda_emit_while(Emit *e, const IrOp *op)
     const IrBlock *cond = op->regions[0], *body = op->regions[1];
     const char **names = declare_carried(e, op, body, 0);
 
-    bind_args(e, op, cond, 0);
-    bind_args(e, op, body, 0);
     cuda_line(e, "for (;;) {");
     e->body.indent++;
     e->loops++;
+    bind_args(e, op, cond, 0, names);
+    bind_args(e, op, body, 0, names);
     if (!cuda_emit_ops(e, cond))
         return false;
     cuda_line(e, "if (!(%s))", cuda_ref(e, cond->last->args[0], "0"));
@@ -148,6 +214,7 @@ bool cuda_emit_while(Emit *e, const IrOp *op)
     e->loops--;
     e->body.indent--;
     cuda_line(e, "}");
+    bind_results(e, op, names);
     return true;
 }
 
@@ -172,6 +239,7 @@ bool cuda_emit_if(Emit *e, const IrOp *op)
         e->body.indent--;
     }
     cuda_line(e, "}");
+    bind_results(e, op, names);
     return true;
 }
 

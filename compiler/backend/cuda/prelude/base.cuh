@@ -44,6 +44,12 @@ template <class T> NT_DEV unsigned nt_pack(T low, T high)
     return low.bits | (unsigned)high.bits << 16;
 }
 
+template <class T> NT_DEV void nt_unpack(T *to, unsigned pair)
+{
+    to[0].bits = (unsigned short)pair;
+    to[1].bits = (unsigned short)(pair >> 16);
+}
+
 enum { NT_INT, NT_FLOAT, NT_SMALL };
 template <class T> constexpr int nt_kind = NT_INT;
 template <> constexpr int nt_kind<float> = NT_FLOAT;
