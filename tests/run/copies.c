@@ -41,6 +41,8 @@ ANEW(anew_bf16_right)
 ANEW(anew_e4m3)
 TWICE(twice_f16)
 TWICE(twice_bf16)
+TWICE(online_d64)
+TWICE(online_d128)
 
 /// Rows, columns and depth: one tile, parts of one, several, none in depth.
 static const int32_t shapes[][3] = { { 64, 64, 64 },  { 8, 16, 16 },   { 200, 136, 104 },
@@ -175,8 +177,57 @@ static void two_products(RunCx *cx)
     }
 }
 
+/// Scores of some units where 16 rows stand together, none among the next 16, so that some warps have
+/// sums to scale and others have not.
+static void run_attend(RunCx *cx, Twice *launch, int32_t m, int32_t d_count)
+{
+    enum { HEADS = 2, D_MAX = 128 };
+    const size_t count = (size_t)(HEADS * m * d_count), bytes = count * sizeof(uint16_t);
+    const Num spread = d_count == 64 ? 2 : 1.5L;
+    void *q = run_temp(cx, bytes), *k = run_temp(cx, bytes), *v = run_temp(cx, bytes);
+    float *out = run_temp(cx, count * sizeof *out);
+    for (size_t i = 0; i < count; i++) {
+        const bool is_flat = i / (size_t)d_count % (size_t)m / 16 % 2 == 1;
+        num_put(NEWT_F16, q, i, is_flat ? 0 : spread * (Num)run_uniform(cx));
+        num_put(NEWT_F16, k, i, spread * (Num)run_uniform(cx));
+        num_put(NEWT_F16, v, i, (Num)run_uniform(cx));
+    }
+    void *dout = RUN_OUT(cx, count * sizeof *out);
+    RUN_OK(launch(cx->device, run_buffer(cx, q, bytes, 0), run_buffer(cx, k, bytes, 0),
+                  run_buffer(cx, v, bytes, 0), dout, m, HEADS));
+    run_get(cx, dout, out);
+    for (int32_t row = 0; row < HEADS * m; row++) {
+        const int32_t head = row / m * m;
+        Num want[D_MAX] = { 0 }, sum = 0;
+        for (int32_t n = head; n < head + m; n++) {
+            Num s = 0;
+            for (int32_t d = 0; d < d_count; d++)
+                s += num_get(NEWT_F16, q, (size_t)(row * d_count + d)) *
+                     num_get(NEWT_F16, k, (size_t)(n * d_count + d));
+            const Num p = exp2l(s);
+            sum += p;
+            for (int32_t d = 0; d < d_count; d++)
+                want[d] += p * num_get(NEWT_F16, v, (size_t)(n * d_count + d));
+        }
+        for (int32_t d = 0; d < d_count; d++)
+            run_near((double)out[row * d_count + d], (double)(want[d] / sum), 1e-3,
+                     (size_t)(row * d_count + d));
+    }
+}
+
+static void online_softmax(RunCx *cx)
+{
+    static const int32_t sizes[] = { 64, 8, 200, 61 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        run_attend(cx, online_d64, sizes[i], 64);
+        run_attend(cx, online_d128, sizes[i], 128);
+        run_release(cx);
+    }
+}
+
 RUN_TESTS = { { "pointers_moved", pointers_moved },
               { "sums_side_by_side", sums_side_by_side },
               { "offsets_anew", offsets_anew },
               { "two_products", two_products },
+              { "online_softmax", online_softmax },
               RUN_END };

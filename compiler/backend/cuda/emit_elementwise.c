@@ -1,8 +1,11 @@
 /// emit_elementwise.c - operations on one slot at a time.
 ///
 /// The operation itself is nt_<mnemonic>() of the prelude, so a new one needs nothing here. Where
-/// every operand is the same in all slots the result is computed once.
+/// every operand is the same in all slots the result is computed once. Sums of an online softmax are
+/// not scaled where no row of the warp has a new maximum: x * 1 is x.
 #include "backend/cuda/emit_impl.h"
+
+enum { LEAST_REPEATS = 8 };  // of a scale in a thread, for a vote to be cheaper than the products
 
 /// The prelude header that has an operation on elements of this type.
 static uint32_t need_for(const IrOp *op, const Type *type)
@@ -49,8 +52,69 @@ static bool emit_per_slot(Emit *e, const IrOp *op, const char *before, const cha
     return true;
 }
 
+/* ---- sums of an online softmax ---- */
+
+/// Whether a warpgroup's product made `v`, in this iteration of a loop or the one before.
+static bool is_running_sum(const IrValue *v)
+{
+    if (!v->def && v->block->parent && v->block->parent->code == IR_FOR && v->index > 0)
+        v = v->block->last->args[v->index - 1];
+    return v->def &&
+           (v->def->code == IR_DOT_WAIT || (v->def->code == IR_DOT && v->def->attr.dot.wgmma));
+}
+
+/// The exponentials, few a thread, that `v` repeats along the other axis; NULL: it is something else.
+static const IrValue *exponentials(const IrValue *v)
+{
+    const unsigned slots = cuda_slots(v);
+    while (v->def && (v->def->code == IR_BROADCAST || v->def->code == IR_EXPAND_DIMS))
+        v = v->def->args[0];
+    const bool is_power = v->def && (v->def->code == IR_EXP || v->def->code == IR_EXP2);
+    return is_power && cuda_slots(v) * LEAST_REPEATS <= slots ? v : NULL;
+}
+
+/// What multiplies a running sum; NULL: `op` is no such product.
+static const IrValue *scale_of_sum(const Emit *e, const IrOp *op)
+{
+    for (unsigned i = 0; i < 2 && op->code == IR_MUL; i++)
+        if (is_running_sum(op->args[i]) && cuda_place(e, op->args[i]).kind == PLACE_ARRAY)
+            return exponentials(op->args[1 - i]);
+    return NULL;
+}
+
+static void emit_each(Emit *e, const IrValue *out, const char *name, const char *before,
+                      const IrValue *a, const IrValue *b, const char *after)
+{
+    const char *slot = cuda_loop(e, cuda_slots(out), 1);
+    const char *second = b ? cuda_text(e, ", %s", cuda_ref(e, b, slot)) : "";
+    cuda_line(e, "%s = %s%s%s%s;", cuda_slot_of(e, out, name, slot), before, cuda_ref(e, a, slot),
+              second, after);
+    cuda_loop_end(e, cuda_slots(out), 1);
+}
+
+static bool emit_scaled_sum(Emit *e, const IrOp *op, const IrValue *scale)
+{
+    const IrValue *out = op->results[0];
+    const IrValue *sum = op->args[is_running_sum(op->args[0]) ? 0 : 1];
+    const char *name = cuda_declare(e, out);
+    e->needs |= NEED_FLOAT | NEED_REDUCE;
+    cuda_line(e, "if (nt_all_ones(%s)) {", cuda_place(e, scale).text);
+    e->body.indent++;
+    emit_each(e, out, name, "", sum, NULL, "");
+    e->body.indent--;
+    cuda_line(e, "} else {");
+    e->body.indent++;
+    emit_each(e, out, name, "nt_mul(", op->args[0], op->args[1], ")");
+    e->body.indent--;
+    cuda_line(e, "}");
+    return true;
+}
+
 bool cuda_emit_elementwise(Emit *e, const IrOp *op)
 {
+    const IrValue *scale = scale_of_sum(e, op);
+    if (scale)
+        return emit_scaled_sum(e, op, scale);
     const Type *type = op->args[op->argc - 1]->type;
     const bool is_float = type_is_float(type) || type_is_fp8(type);
     const bool nan = ir_op_info[op->code].attr == ATTR_NAN && op->attr.propagate_nan && is_float;

@@ -88,6 +88,13 @@ template <class T> static T __shfl_xor_sync(unsigned, T x, int mask)
     return simt_shuffle(x, (current & 31) ^ (unsigned)mask);
 }
 
+static int __all_sync(unsigned, int all)
+{
+    for (unsigned mask = 1; mask < 32; mask *= 2)
+        all &= simt_shuffle(all, (current & 31) ^ mask);
+    return all;
+}
+
 static void simt_entry()
 {
     program();

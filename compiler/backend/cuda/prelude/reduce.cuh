@@ -1,4 +1,4 @@
-// reduce.cuh - shuffles of any type, and what reductions combine with.
+// reduce.cuh - shuffles of any type, a vote, and what reductions combine with.
 //
 // Every combining function is commutative to the bit, so the two sides of a butterfly agree and all
 // replicas of a result are equal. nt_sum is the sum that never absorbs a product.
@@ -17,6 +17,20 @@ template <class T> NT_DEV T nt_shfl(T x, int lane)
         return nt_bitcast<T>((unsigned short)__shfl_sync(0xffffffffu, (unsigned)nt_bitcast<unsigned short>(x), lane));
     else
         return nt_bitcast<T>((unsigned char)__shfl_sync(0xffffffffu, (unsigned)nt_bitcast<unsigned char>(x), lane));
+}
+
+// Whether `x` is 1 in all lanes of the warp, which all take part.
+NT_DEV bool nt_all_ones(float x)
+{
+    return __all_sync(0xffffffffu, x == 1.0f) != 0;
+}
+
+template <int N> NT_DEV bool nt_all_ones(const float (&x)[N])
+{
+    bool ones = true;
+    NT_UNROLL for (int i = 0; i < N; i++)
+        ones = ones && x[i] == 1.0f;
+    return __all_sync(0xffffffffu, ones) != 0;
 }
 
 // The value of `x` in the lane whose number differs in the bits of `mask`.
