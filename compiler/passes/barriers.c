@@ -12,8 +12,9 @@
 /// ASYNC_COPY reads global memory when it is issued and is done when somebody waits for it: whoever
 /// made it lets no store come between. Everything else is ordered here:
 ///
-///     shared    scratch is written only when nobody can still be reading what overlaps it; a ring
-///               that is not `ordered` likewise
+///     shared    scratch is written only when nobody can still be reading or filling what overlaps
+///               it; a ring that is not `ordered` likewise. What fills a ring, its makers order
+///               against those who read it and fill it again: the last tiles may have no reader
 ///     global    accesses of one program through one pointer parameter take effect in program
 ///               order; pairs of one thread are in order anyway, disjoint ones need none
 ///
@@ -28,7 +29,8 @@
 typedef enum {
     ACCESS_GLOBAL,
     ACCESS_SCRATCH,  ///< the reading of op's scratch
-    ACCESS_TILE      ///< the reading of a ring
+    ACCESS_TILE,     ///< the reading of a ring
+    ACCESS_FILL      ///< the writing of a ring
 } AccessKind;
 
 /// Something done since the last barrier.
@@ -37,7 +39,7 @@ typedef struct Access {
     const IrOp *op;
     const IrOp *loop;  ///< not NULL: in an earlier iteration of it
     int root;          ///< GLOBAL: ir_pointer_root
-    uint16_t ring;     ///< TILE
+    uint16_t ring;     ///< TILE, FILL
 } Access;
 
 typedef VEC(Access) AccessVec;
@@ -96,11 +98,15 @@ static Bytes bytes_of_ring(const Barriers *b, uint16_t index)
     return (Bytes){ ring->smem, ring->smem + (int64_t)ring->stages * ring->bytes };
 }
 
+static bool fills(const IrOp *op)
+{
+    return op->code == IR_TILE_PUT || op->code == IR_ASYNC_COPY;
+}
+
 /// What an operation writes while others may be reading; nothing: empty.
 static Bytes writes(const Barriers *b, const IrOp *op)
 {
-    const bool fills = op->code == IR_TILE_PUT || op->code == IR_ASYNC_COPY;
-    if (fills && !op->attr.copy.ordered)
+    if (fills(op) && !op->attr.copy.ordered)
         return bytes_of_ring(b, op->attr.copy.ring);
     return scratch_of(op);
 }
@@ -115,10 +121,12 @@ static bool conflicts_in_shared(const Barriers *b, const Access *before, const I
     if (before->kind == ACCESS_SCRATCH && before->op->smem_by_warp && now->smem_by_warp &&
         before->op->smem == now->smem && before->op->smem_bytes == now->smem_bytes)
         return false;
+    if (before->kind == ACCESS_FILL && fills(now) && now->attr.copy.ring == before->ring)
+        return false;
     const Bytes written = writes(b, now);
-    const Bytes read =
-        before->kind == ACCESS_TILE ? bytes_of_ring(b, before->ring) : scratch_of(before->op);
-    return read.begin < written.end && written.begin < read.end;
+    const Bytes there =
+        before->kind == ACCESS_SCRATCH ? scratch_of(before->op) : bytes_of_ring(b, before->ring);
+    return there.begin < written.end && written.begin < there.end;
 }
 
 static bool has_barrier(const IrOp *op)
@@ -367,6 +375,9 @@ static void walk_op(const Barriers *b, IrOp *op, AccessVec *pending)
     }
     if (op->smem_bytes > 0 || touches_global(op))
         add(b, pending, now);
+    if (fills(op))
+        add(b, pending,
+            (Access){ .kind = ACCESS_FILL, .op = op, .root = -1, .ring = op->attr.copy.ring });
     if (op->code == IR_DOT_WAIT)
         add_product_reads(b, op->args[0]->def, pending);
     else

@@ -243,6 +243,20 @@ static const BarrierCase cases[] = {
     { "tile_waits_for_its_readers", RINGS(READ("0") PUT("0", "")), "c|p" },
     { "tile_of_another_ring", RINGS(READ("0") PUT("1", "")), "cp" },
     { "tile_that_its_maker_keeps_clear", RINGS(READ("0") PUT("0", ", ordered")), "cp" },
+    { "tiles_that_nobody_reads",
+      FN_RINGS("%s: i32, %v: (16, 32) fp32 " L4 ", %o: (512) fp32 " L4,
+               PUT("0", "") PUT("0", "") REDUCE("r", "%o", "2048")),
+      "pp|r" },
+    { "tiles_beside_scratch",
+      FN_RINGS("%s: i32, %v: (16, 32) fp32 " L4 ", %o: (512) fp32 " L4,
+               PUT("0", "") REDUCE("r", "%o", "8192")),
+      "pr" },
+    { "tiles_of_overlapping_rings",
+      "func @f(%s: i32, %v: (16, 32) fp32 " L4 ") num_warps=4 num_stages=1 "
+      "ring[(16, 32) fp32 stages=2 fast=1 smem=0 bytes=2048] "
+      "ring[(16, 32) fp32 stages=2 fast=1 smem=2048 bytes=2048] layouts {\n"
+      PUT("0", ", ordered") PUT("1", "") "return\n}\n",
+      "p|p" },
     { "wait_is_a_barrier", RINGS(READ("0") "async_wait {groups=1}\n" PUT("0", "")), "cwp" },
     { "tiles_of_a_loop_run_twice",
       RINGS(LOOP "for %zero, %n, %step (%j: i32) {\n" PUT("0", "")
