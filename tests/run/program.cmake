@@ -1,7 +1,7 @@
-# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [STAGES LIST] [OPTIONS ...] [SOURCES ...] [DEPENDS ...]): every case of this
-# folder in one program, its kernels compiled for ARCHS with each number of WARPS, for each number of STAGES (without: as
-# each kernel says) and further OPTIONS of newtc. A case's line "# newtc: OPTIONS" adds to these, and each line "# newtc
-# also: OPTIONS" compiles and runs the case once more, with them instead.
+# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [CASES ...] [STAGES LIST] [OPTIONS ...] [SOURCES ...] [DEPENDS ...]): every
+# case of this folder, or those named, in one program, its kernels compiled for ARCHS with each number of WARPS, for each
+# number of STAGES (without: as each kernel says) and further OPTIONS of newtc. A case's line "# newtc: OPTIONS" adds to
+# these, and each line "# newtc also: OPTIONS" compiles and runs the case once more, with them instead.
 set(NEWT_RUN_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(NEWT_RUN_CASES "" CACHE STRING "Cases of tests/run to build (empty: all)")
 
@@ -39,10 +39,12 @@ macro(newt_run_once name tag options)
 endmacro()
 
 function(newt_run_program program)
-  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;STAGES;OPTIONS;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;CASES;STAGES;OPTIONS;SOURCES;DEPENDS" ${ARGN})
   list(JOIN arg_ARCHS "," archs)
   file(GLOB cases CONFIGURE_DEPENDS ${NEWT_RUN_DIR}/*.newt)
-  if(NEWT_RUN_CASES)
+  if(arg_CASES)
+    list(TRANSFORM arg_CASES REPLACE "(.+)" "${NEWT_RUN_DIR}/\\1.newt" OUTPUT_VARIABLE cases)
+  elseif(NEWT_RUN_CASES)
     list(TRANSFORM NEWT_RUN_CASES REPLACE "(.+)" "${NEWT_RUN_DIR}/\\1.newt" OUTPUT_VARIABLE cases)
   endif()
   set(work "${CMAKE_CURRENT_BINARY_DIR}/${program}_kernels")

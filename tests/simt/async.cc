@@ -73,6 +73,7 @@ void async_end()
         machine.current = &t;
         if (!t.store_reads.started.empty())
             report(SIMT_MISSING_WAIT, t.event.pc, -1, nullptr, "ends while its stores of boxes read shared memory");
+        product_check_kept(t);
         if (!t.products.accumulators.empty())
             report(SIMT_MISSING_WAIT, t.products.accumulators[0].pc, -1, nullptr, "ends before its matrix product has");
     }

@@ -80,7 +80,8 @@ SIMT_EVENT void simt_product(void *sum, const unsigned *a, unsigned long long a_
 void simt_product_fence();
 void simt_product_commit();
 void simt_product_wait(unsigned newest);
-void simt_product_keep(const void *at, size_t bytes);
+// An array of registers; words may be a factor's.
+void simt_product_keep(const void *at, size_t bytes, bool is_words);
 SIMT_EVENT void simt_registers(unsigned count, bool up);
 [[noreturn]] void simt_assert_failed(const char *message, const char *file, unsigned line, const char *function);
 }

@@ -75,12 +75,13 @@ struct Accumulator {
     const void *pc;
 };
 
-// Registers of a factor, which stay as they are until a wait covers the product.
+// Registers of a factor, which stay as they are until a wait covers the product: code says so by nt_wgmma_keep behind the
+// wait, of an array that holds the same words. Registers have no addresses, so the words are what is looked for.
 struct FactorRegisters {
     uint32_t group;
-    const unsigned *at;
     unsigned words[4];
     const void *pc;
+    bool is_waited;  // and to be kept
 };
 
 // The last sum that a thread has waited for, which a product may add to without a fence.
@@ -94,6 +95,7 @@ struct Products {
     std::vector<Accumulator> accumulators;
     std::vector<FactorRegisters> factors;
     std::vector<WaitedSum> waited;
+    std::vector<std::vector<unsigned>> kept, handed_over;  // words kept since the last fence, and before it
     bool is_fenced;  // since the last wait
     Work last;       // of the warpgroup, at its first thread
 };
@@ -243,6 +245,8 @@ uint32_t swizzled(uint32_t offset, unsigned span);
 // ---- product.cc ----
 // A thread has come to a product of its warpgroup.
 void product_arrive(Thread &t);
+// Reports registers of factors that were not kept behind a wait.
+void product_check_kept(Thread &t);
 
 // ---- report.cc ----
 void reports_begin();

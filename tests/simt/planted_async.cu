@@ -389,11 +389,13 @@ PRODUCT(f16_flipped, 64, 128, false, false, 2, float, SWIZZLE_FLIPPED)
                 const int line = tid / 32 * 16 + tid % 32 / 4 + w % 2 * 8, word = tid % 4 + w / 2 * 4; \
                 nt_load<4>((unsigned char *)&x[w], in + line * 128 + i * 32 + word * 4); \
             } \
+            nt_wgmma_keep(x); \
             nt_wgmma_fence(); \
             CALL(sum, x, B_AT, 1); \
             nt_wgmma_commit(); \
             nt_wgmma_wait<0>(); \
             nt_wgmma_keep(sum); \
+            nt_wgmma_keep(x); \
         } \
         put_sum<N>(out, sum, tid); \
     }
@@ -402,30 +404,39 @@ FROM_REGISTERS(tf32_registers, 64, 4, float, nt_wgmma_m64n64k8_f32_tf32_tf32_rs)
 FROM_REGISTERS(e4m3_registers, 64, 1, float, nt_wgmma_m64n64k32_f32_e4m3_e5m2_rs)
 FROM_REGISTERS(s8_registers, 64, 1, int, nt_wgmma_m64n64k32_s32_s8_s8_rs)
 
-KERNEL(registers_overwritten, 128)
-{
-    constexpr int N = 8, SPAN = 128;
-    constexpr bool SWAP_B = false;
-    PRODUCT_BEGIN(N, 128, false, false, 2)
-    (void)k, (void)a_lines, (void)steps;
-    nt_fence_async();
-    __syncthreads();
-    const int i = 0;
-    unsigned x[4];
-    for (int w = 0; w < 4; w++)
-        nt_load<4>((unsigned char *)&x[w], in + tid * 16 + w * 4);
-    float sum[N / 2];
-    nt_wgmma_fence();
-#line 56 "planted.newt"
-    nt_wgmma_m64n8k16_f32_f16_f16_rs<0>(sum, x, B_AT, 0);
-    nt_wgmma_commit();
-    x[2] ^= 1;
-#line 57 "planted.newt"
-    nt_wgmma_wait<0>();
-    nt_wgmma_keep(sum);
-    put_sum<N>(out, sum, tid);
-    STORE(64 * 1024 + tid * 16, x);
-}
+#define REGISTER_FACTOR(NAME, EARLY, FENCE, BEFORE, AFTER) \
+    KERNEL(NAME, 128) \
+    { \
+        constexpr int N = 8, SPAN = 128; \
+        constexpr bool SWAP_B = false; \
+        PRODUCT_BEGIN(N, 128, false, false, 2) \
+        (void)k, (void)a_lines, (void)steps; \
+        nt_fence_async(); \
+        __syncthreads(); \
+        const int i = 0; \
+        unsigned x[4]; \
+        float sum[N / 2]; \
+        EARLY \
+        for (int w = 0; w < 4; w++) \
+            nt_load<4>((unsigned char *)&x[w], in + tid * 16 + w * 4); \
+        FENCE \
+        nt_wgmma_m64n8k16_f32_f16_f16_rs<0>(sum, x, B_AT, 0); \
+        nt_wgmma_commit(); \
+        BEFORE \
+        nt_wgmma_wait<0>(); \
+        nt_wgmma_keep(sum); \
+        AFTER \
+        put_sum<N>(out, sum, tid); \
+        STORE(64 * 1024 + tid * 16, x); \
+    }
+#define KEEP nt_wgmma_keep(x);
+#define KEEP_FENCE KEEP nt_wgmma_fence();
+REGISTER_FACTOR(registers_kept, , KEEP_FENCE, , KEEP)
+#line 55 "planted.newt"
+REGISTER_FACTOR(registers_behind_fence, nt_wgmma_fence();, KEEP, , KEEP)
+REGISTER_FACTOR(registers_overwritten, , KEEP_FENCE, x[2] ^= 1;, KEEP)
+REGISTER_FACTOR(registers_not_kept, , KEEP_FENCE, , )
+REGISTER_FACTOR(registers_kept_too_early, , KEEP_FENCE, KEEP, )
 
 // An fp16 sum, in words.
 KERNEL(f16_sum, 128)

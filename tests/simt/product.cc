@@ -240,7 +240,7 @@ static void product_start(uint32_t first)
         if (!own.a)
             continue;
         p.a_words.insert(p.a_words.end(), own.a, own.a + 4);
-        t.products.factors.push_back({ t.products.groups.committed, own.a, { own.a[0], own.a[1], own.a[2], own.a[3] }, t.event.pc });
+        t.products.factors.push_back({ t.products.groups.committed, { own.a[0], own.a[1], own.a[2], own.a[3] }, t.event.pc, false });
     }
     const Knowledge common = common_knowledge(first);
     const Actor who = { &common, ~0u, lead.products.groups.agent, lead.products.groups.committed + 1, true, group_threads / 32 };
@@ -300,16 +300,40 @@ static void give_back(const Thread &t, Products &p, const Accumulator &a, const 
     p.waited.push_back({ a.at, std::vector<unsigned char>((unsigned char *)a.at, (unsigned char *)a.at + a.bytes) });
 }
 
-// Products are given the words when they start; a GPU reads the registers at any time until the wait.
-static void check_factors(const Thread &t, Products &p, uint32_t covered, const void *pc)
+// Factors' registers that nobody kept behind the wait. Products are given the words when they start; a GPU reads the
+// registers at any time until the wait.
+void product_check_kept(Thread &t)
 {
-    std::vector<FactorRegisters> left;
-    for (const FactorRegisters &f : p.factors)
-        if (f.group >= covered)
-            left.push_back(f);
-        else if (memcmp(f.at, f.words, sizeof f.words) != 0)
-            report(SIMT_MISSING_WAIT, pc, t.number, f.pc, "a factor's registers were written before a wait covers the product of");
-    p.factors = std::move(left);
+    std::vector<FactorRegisters> &all = t.products.factors;
+    machine.current = &t;
+    for (const FactorRegisters &f : all)
+        if (f.is_waited)
+            report(SIMT_MISSING_WAIT, f.pc, -1, nullptr, "a factor's registers are not kept as they are until behind a wait for the product");
+    all.erase(std::remove_if(all.begin(), all.end(), [](const FactorRegisters &f) { return f.is_waited; }), all.end());
+}
+
+static bool holds(const unsigned *all, size_t count, const unsigned *four)
+{
+    for (size_t i = 0; i + 4 <= count; i++)
+        if (memcmp(all + i, four, 4 * sizeof *four) == 0)
+            return true;
+    return false;
+}
+
+// A fence hands over what an array held that was kept in front of it: else the compiler may write registers behind it.
+static void check_handed_over(const Thread &t, const unsigned *words, const void *pc)
+{
+    for (const std::vector<unsigned> &all : t.products.handed_over)
+        if (holds(all.data(), all.size(), words))
+            return;
+    report(SIMT_MISSING_FENCE, pc, -1, nullptr, "multiplies registers that no fence hands over");
+}
+
+static void keep_factors(Products &p, const unsigned *words, size_t count)
+{
+    const auto is_kept = [&](const FactorRegisters &f) { return f.is_waited && holds(words, count, f.words); };
+    p.kept.push_back(std::vector<unsigned>(words, words + count));
+    p.factors.erase(std::remove_if(p.factors.begin(), p.factors.end(), is_kept), p.factors.end());
 }
 
 }  // namespace simt
@@ -322,8 +346,11 @@ void simt_product(void *sum, const unsigned *a, unsigned long long a_at, unsigne
 {
     const void *pc = __builtin_return_address(0);
     check_arguments(pc, (!a && argument_is_unwritten(2, sizeof a_at)) || argument_is_unwritten(3, sizeof b_at) || argument_is_unwritten(5, sizeof scale), false);
-    if (a)
+    if (a) {
         check_registers(pc, a, 4 * sizeof *a, "is multiplied");
+        check_handed_over(*machine.current, a, pc);
+    }
+    product_check_kept(*machine.current);
     const Call call = { sum, a, a_at, b_at, kind, scale };
     Event e = turn_event(pc);
     e.kind = Stop::Group;
@@ -333,7 +360,13 @@ void simt_product(void *sum, const unsigned *a, unsigned long long a_at, unsigne
 
 void simt_product_fence()
 {
-    machine.current->products.is_fenced = true;
+    constexpr size_t most_arrays = 32;  // older ones are of products that have ended
+    Products &p = machine.current->products;
+    p.is_fenced = true;
+    p.handed_over.insert(p.handed_over.end(), p.kept.begin(), p.kept.end());
+    p.kept.clear();
+    if (p.handed_over.size() > most_arrays)
+        p.handed_over.erase(p.handed_over.begin(), p.handed_over.end() - most_arrays);
 }
 
 void simt_product_commit()
@@ -349,7 +382,8 @@ void simt_product_wait(unsigned newest)
     Products &p = t.products;
     const uint32_t committed = p.groups.committed, covered = committed > newest ? committed - newest : 0;
     groups_wait(t, p.groups, newest);
-    check_factors(t, p, covered, pc);
+    for (FactorRegisters &f : p.factors)
+        f.is_waited = f.is_waited || f.group < covered;
     std::vector<Accumulator> left;
     for (const Accumulator &a : p.accumulators)
         if (a.group < covered)
@@ -360,15 +394,14 @@ void simt_product_wait(unsigned newest)
     p.is_fenced = false;
 }
 
-void simt_product_keep(const void *at, size_t bytes)
+void simt_product_keep(const void *at, size_t bytes, bool is_words)
 {
-    for (const Accumulator &a : machine.current->products.accumulators)
+    Products &p = machine.current->products;
+    for (const Accumulator &a : p.accumulators)
         if ((size_t)((const char *)a.at - (const char *)at) < bytes)
             report(SIMT_MISSING_WAIT, __builtin_return_address(0), machine.current->number, a.pc,
                    "uses accumulators of a product that no wait covers");
-    for (const FactorRegisters &f : machine.current->products.factors)
-        if ((size_t)((const char *)f.at - (const char *)at) < bytes)
-            report(SIMT_MISSING_WAIT, __builtin_return_address(0), machine.current->number, f.pc,
-                   "uses a factor's registers, and no wait covers the product of");
+    if (is_words)
+        keep_factors(p, (const unsigned *)at, bytes / sizeof(unsigned));
 }
 }

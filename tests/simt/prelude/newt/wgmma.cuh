@@ -20,7 +20,7 @@ template <int N> NT_DEV void nt_wgmma_wait()
 
 template <class T, int N> NT_DEV void nt_wgmma_keep(T (&sum)[N])
 {
-    simt_product_keep(sum, sizeof sum);
+    simt_product_keep(sum, sizeof sum, std::is_same<T, unsigned>::value);
 }
 
 template <class P> NT_DEV unsigned long long nt_wgmma_desc(P at, unsigned leading, unsigned stride, unsigned layout)
