@@ -9,18 +9,23 @@ typedef struct SizeClass {
     int64_t warps;  // 0: the kernel's own
 } SizeClass;
 
-static const SizeClass rows[] = { { 1024, 4 }, { 4096, 8 }, { 16384, 16 } };
-static const SizeClass products[] = { { 64, 0 }, { 128, 0 }, { 256, 0 } };
-enum { CLASS_COUNT = sizeof rows / sizeof *rows };
-_Static_assert(sizeof products == sizeof rows, "one loop serves both");
-
+// What was fastest for rows on an H200: a thread keeps 16 elements, or 32 of the longest ones.
+static const SizeClass rows[] = {
+    { MODULE_ROW_BLOCK, MODULE_ROW_WARPS }, { 2048, 4 }, { 4096, 8 }, { 8192, 16 }, { 16384, 16 },
+};
 // A factor of a matrix product may not be as long as a row.
-static const SizeClass *classes_of(const Function *f, uint32_t param)
+static const SizeClass products[] = { { 64, 0 }, { 128, 0 }, { 256, 0 } };
+enum { ROW_COUNT = sizeof rows / sizeof *rows, PRODUCT_COUNT = sizeof products / sizeof *products };
+
+static const SizeClass *classes_of(const Function *f, uint32_t param, uint32_t *count)
 {
     for (uint32_t i = 0; i < f->tunables.len; i++)
         if (f->tunables.at[i].name == f->params[param].name &&
-            f->tunables.at[i].hi <= products[CLASS_COUNT - 1].block)
+            f->tunables.at[i].hi <= products[PRODUCT_COUNT - 1].block) {
+            *count = PRODUCT_COUNT;
             return products;
+        }
+    *count = ROW_COUNT;
     return rows;
 }
 
@@ -45,8 +50,9 @@ static bool is_set(const ParamBinding *loop)
 static uint32_t classes_that_fit(const Function *f, uint32_t param)
 {
     enum { MOST_ELEMENTS = 1 << 15 };
-    uint32_t n = CLASS_COUNT;
-    while (n > 1 && classes_of(f, param)[n - 1].block * f->params[param].beside > MOST_ELEMENTS)
+    uint32_t n;
+    const SizeClass *classes = classes_of(f, param, &n);
+    while (n > 1 && classes[n - 1].block * f->params[param].beside > MOST_ELEMENTS)
         n--;
     return n;
 }
@@ -88,8 +94,10 @@ void lower_apply_class(const Function *f, uint32_t index, Settings *s)
             continue;
         ParamBinding *size = &s->params[f->params[i].covers - 1];
         if (!block->is_given) {
+            uint32_t count;
             const uint32_t fit = classes_that_fit(f, i);
-            const SizeClass *c = looped ? &chunk : &classes_of(f, i)[index < fit ? index : fit - 1];
+            const SizeClass *of = classes_of(f, i, &count), *c = &of[index < fit ? index : fit - 1];
+            c = looped ? &chunk : c;
             int64_t length = c->block;
             while (looped && length > 16 && length * f->params[i].beside > chunk.block)
                 length /= 2;

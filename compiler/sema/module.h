@@ -14,6 +14,8 @@ typedef struct Module Module;
 typedef struct Function Function;
 
 enum { MODULE_TENSOR_RANK = 5 };  ///< axes of a tensor that C passes
+/// The smallest block over whole rows of a tile kernel, and the warps that share it.
+enum { MODULE_ROW_BLOCK = 1024, MODULE_ROW_WARPS = 2 };
 
 /// What a parameter is of a tensor that C passes: a tile kernel became the kernel, or the tensor is
 /// a descriptor.

@@ -306,6 +306,8 @@ static Value python_max(Tile *t, const TileArgs *args)
                                                                              : SCALAR_COUNT;
     out.elem = kind;
     out.ast = tile_pass_call(t, args);
+    for (uint32_t i = 0; args->builtin->id == BUILTIN_PY_MIN && i < args->rest.len; i++)
+        out.at_most = tile_least(&out.at_most, &args->rest.at[i].at_most);
     return out;
 }
 

@@ -327,6 +327,7 @@ static Value ternary(Tile *t, const AstTernary *n)
         return tile_error();
     out.elem = result_kind(RULE_ARITH2, v, 2);
     out.is_weak = v[0].is_weak && v[1].is_weak;
+    out.at_most = tile_either(&v[0].at_most, &v[1].at_most);
     out.ast = ast;
     return out;
 }

@@ -31,7 +31,7 @@ void tile_place_ids(Tile *t)
     for (uint32_t i = 0; i < t->grid.len; i++) {
         Axis *a = t->grid.at[i];
         a->id =
-            t->grid_kind == TILE_GRID_AXES
+            t->grid_kind == TILE_GRID_AXES && !t->longest_first[i]
                 ? TILE_CALL(t, "program_id", tile_int(t, i))
                 : tile_sym(t, tile_fresh(t, arena_printf(t->arena, "pid_%s", tile_stem(a->text))));
         AstNode *at = tile_is_int(a->block, 1) ? a->id : tile_binary(t, AST_MUL, a->id, a->block);
@@ -55,6 +55,12 @@ static AstNode *count_name(Tile *t, const Axis *a)
     return name;
 }
 
+/// The number of a tile when the last one comes first.
+static AstNode *from_last(Tile *t, AstNode *count, AstNode *id)
+{
+    return tile_binary(t, AST_SUB, tile_binary(t, AST_SUB, count, tile_int(t, 1)), id);
+}
+
 /// The numbers of the axes up to `to`, the last fastest, out of `pid`.
 static void emit_flat(Tile *t, AstNode *pid, AstNode **counts, uint32_t to)
 {
@@ -63,6 +69,8 @@ static void emit_flat(Tile *t, AstNode *pid, AstNode **counts, uint32_t to)
         AstNode *id = below ? tile_binary(t, AST_FLOOR_DIV, pid, below) : pid;
         if (i)
             id = tile_binary(t, AST_MOD, id, counts[i]);
+        if (t->longest_first[i] && counts[i])
+            id = from_last(t, counts[i], id);
         tile_emit_assign(t, t->grid.at[i]->id, id);
         below = i ? tile_both(t, AST_MUL, below, counts[i]) : below;
     }
@@ -116,6 +124,11 @@ void tile_emit_ids(Tile *t)
         else
             emit_flat(t, pid, counts, t->grid.len);
     }
+    for (uint32_t i = 0; i < t->grid.len && t->grid_kind == TILE_GRID_AXES; i++)
+        if (t->longest_first[i])
+            tile_emit_assign(t, t->grid.at[i]->id,
+                             from_last(t, TILE_CALL(t, "num_programs", tile_int(t, i)),
+                                       TILE_CALL(t, "program_id", tile_int(t, i))));
     for (uint32_t i = 0; i < t->grid.len; i++)
         if (t->grid.at[i]->offs_used)
             tile_emit_offs(t, t->grid.at[i]);
@@ -198,7 +211,7 @@ int64_t tile_first_block(const Tile *t, const Axis *a)
     if (a->in_dot)
         return is_outer(t, a) ? 128 : t->dot_bits >= 32 ? 32 : t->dot_bits == 8 ? 128 : 64;
     if (!a->loop)
-        return 1024;
+        return MODULE_ROW_BLOCK;
     if (a->is_fast && takes_whole(t))
         return 32;
     if (a->is_fast)

@@ -237,6 +237,9 @@ static AstNode *tensor_bound(Indexing *x, const Item *item, unsigned rank)
         VEC_PUSH(t->arena, &t->rules, rule);
         return NULL;
     }
+    item->axis->is_cut |= item->axis->near == NULL;
+    if (tile_is_within(&item->axis->at_most, size))
+        return NULL;
     AstNode *index = tile_spread(t, tile_offs(t, item->axis), item->at, rank);
     return tile_compare(t, index, AST_LT, tile_size_ast(t, size));
 }
@@ -329,7 +332,7 @@ static Value load(Tile *t, const TileTensor *tensor, const Place *place)
         v.ast = tile_with(t, v.ast, "other", zero_of(t, tensor->elem));
     }
     for (unsigned i = 0; i < v.rank; i++)
-        if (v.axes[i] && v.axes[i]->end)
+        if (tile_has_end(v.axes[i]))
             v.pads[i] = tile_pad(0.0);
     return v;
 }

@@ -110,7 +110,7 @@ static AstNode *keep_masked(Tile *t, Variable *var, AstNode *where, const Axes *
     }
     var->value.ast = local;
     for (unsigned i = 0; i < var->value.rank; i++)
-        if (axes->on[i] && var->value.axes[i] && var->value.axes[i]->end)
+        if (axes->on[i] && tile_has_end(var->value.axes[i]))
             var->value.pads[i] = tile_pad(pad);
     return local;
 }
@@ -123,7 +123,7 @@ static AstNode *masked(Tile *t, BuiltinId id, const Value *v, const Axes *axes)
     for (unsigned i = 0; i < v->rank; i++) {
         bool holds = v->pads[i].known && v->pads[i].value == pad;
         if (axes->on[i] && !holds)
-            mask = tile_both(t, AST_BIT_AND, mask, tile_axis_mask(t, v->axes[i], i, v->rank));
+            mask = tile_both(t, AST_BIT_AND, mask, tile_where_mask(t, v->axes[i], i, v->rank));
     }
     if (!mask)
         return v->ast;
@@ -175,8 +175,8 @@ static AstNode *count_of(Tile *t, const Value *v, const Axes *axes)
         const Axis *axis = v->axes[i];
         if (!axes->on[i] || !axis)
             continue;
-        AstNode *n = axis->end ? axis->end : axis->block;
-        if (axis->loop && axis->end) {
+        AstNode *n = tile_has_end(axis) ? axis->end : axis->block;
+        if (axis->loop && tile_has_end(axis)) {
             AstNode *left = tile_binary(t, AST_SUB, axis->end, axis->start);
             n = tile_call(t, tile_name(t, "min"), 2, (AstNode *[]){ left, axis->block });
         }
@@ -359,14 +359,14 @@ static AstNode *filled(Tile *t, const Value *v, const Axes *axes, AstNode *other
     AstNode *mask = NULL;
     for (unsigned i = 0; i < v->rank; i++)
         if (axes->on[i])
-            mask = tile_both(t, AST_BIT_AND, mask, tile_axis_mask(t, v->axes[i], i, v->rank));
+            mask = tile_both(t, AST_BIT_AND, mask, tile_where_mask(t, v->axes[i], i, v->rank));
     return mask && other ? TILE_CALL(t, "where", mask, v->ast, other) : v->ast;
 }
 
 static bool is_padded(const Value *v, const Axes *axes)
 {
     for (unsigned i = 0; i < v->rank; i++)
-        if (axes->on[i] && v->axes[i] && v->axes[i]->end)
+        if (axes->on[i] && tile_has_end(v->axes[i]))
             return true;
     return false;
 }

@@ -220,9 +220,11 @@ static bool is_matrix(Tile *t, const Value *v, Span span)
 /// The factor with zeros in the lanes beyond the axis that is summed over.
 static AstNode *factor(Tile *t, const Value *v, unsigned at)
 {
-    AstNode *mask = tile_axis_mask(t, v->axes[at], at, v->rank);
+    AstNode *mask = NULL;
     bool holds = v->pads[at].known && v->pads[at].value == 0.0;
-    return !mask || holds ? v->ast : TILE_CALL(t, "where", mask, v->ast, tile_float(t, 0.0));
+    if (!holds)
+        mask = tile_where_mask(t, v->axes[at], at, v->rank);
+    return mask ? TILE_CALL(t, "where", mask, v->ast, tile_float(t, 0.0)) : v->ast;
 }
 
 static bool inner_fits(Tile *t, const Value *a, const Value *b, Span span)

@@ -227,6 +227,8 @@ static void branch(Tile *t, const AstIf *n)
     }
     if (cond.kind == VALUE_ERROR)
         return;
+    tile_hold_sizes(t, n->body);
+    tile_hold_sizes(t, n->orelse);
     TileNodes then = { 0 }, other = { 0 };
     Variables before = copy_env(t);
     const uint32_t defined = t->definitions.len;

@@ -162,6 +162,17 @@ static AstNode *keyword(Tile *t, const char *name, const AstNode *value)
                     .value = (AstNode *)(uintptr_t)value);
 }
 
+/// The warps of a kernel of blocks over rows, whose size classes have warps of their own.
+static AstNode *row_warps(Tile *t)
+{
+    for (uint32_t i = 0; i < t->axes.len; i++) {
+        const Axis *a = t->axes.at[i];
+        if (!a->loop && a->is_open && !a->in_dot)
+            return tile_int(t, MODULE_ROW_WARPS);
+    }
+    return NULL;
+}
+
 /// @newt.kernel(grid=..., ...) in place of the decorator that made it a tile kernel.
 static AstNodes decorators(Tile *t, const Function *f)
 {
@@ -178,8 +189,9 @@ static AstNodes decorators(Tile *t, const Function *f)
             VEC_PUSH(t->arena, &out, given.at[i]);
     }
     VEC_PUSH(t->arena, &words, keyword(t, "grid", f->grid));
-    if (f->num_warps)
-        VEC_PUSH(t->arena, &words, keyword(t, "num_warps", f->num_warps));
+    const AstNode *warps = f->num_warps ? f->num_warps : row_warps(t);
+    if (warps)
+        VEC_PUSH(t->arena, &words, keyword(t, "num_warps", warps));
     if (f->num_stages)
         VEC_PUSH(t->arena, &words, keyword(t, "num_stages", f->num_stages));
     if (f->export_name)

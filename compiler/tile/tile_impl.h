@@ -38,6 +38,14 @@ typedef struct TileTensor {
     bool stride_used[TILE_MAX_RANK], is_stored;
 } TileTensor;
 
+/// Sizes that a number does not exceed.
+typedef struct SizeBounds {
+    Size *of[2];
+    bool is_start;      ///< it is where `tile` begins
+    bool is_edge;       ///< it is of[0], or where `tile` ends if that comes first
+    struct Axis *tile;  ///< from 0 to of[0]; NULL: it is of[0]
+} SizeBounds;
+
 /// What the axis of a block runs over.
 typedef struct Axis {
     const AstNode *loop;                 ///< the `for` of a tile; NULL: all of a size
@@ -50,6 +58,10 @@ typedef struct Axis {
     AstNode *end;                        ///< of the whole loop or size; NULL: every lane counts
     AstNode *id;                         ///< number of the tile
     Size *size;                          ///< begin .. end is all of this size, or NULL
+    SizeBounds at_most;                  ///< the end is none above these
+    struct Axis *behind;                 ///< it ends where a tile of this axis begins
+    struct Axis *near;                   ///< it may end where a tile of this axis does, too
+    AstNode *edge;                       ///< what masks compare with; NULL: the end
     int64_t fixed;                       ///< of no tensor: how many indices there are; else 0
     struct Axis *beside[TILE_MAX_RANK];  ///< tiles that stand beside it in some block
     unsigned beside_count;
@@ -59,6 +71,8 @@ typedef struct Axis {
     bool is_named;    ///< all of a constexpr: `block` is a name that gets the next power of two
     bool is_chunked;  ///< all of a size, in chunks: `start` is where one begins
     bool in_dot;      ///< an axis of a matrix product
+    bool is_inside;   ///< no tile that is walked now runs beyond the end
+    bool is_cut;      ///< what lies beyond the end costs a `where`, or a mask of its own
     bool is_fast;     ///< it indexes the last axis of a tensor that has several
 } Axis;
 
@@ -95,6 +109,7 @@ struct Value {
     struct OpenParam *open;  ///< SCALAR: a constant that is left to tuning
     Axis *tile;
     Size *size;  ///< SCALAR: it is this size
+    SizeBounds at_most;
     struct {
         Value *at;
         uint32_t len;
@@ -122,6 +137,12 @@ typedef struct LoopPads {
     Sym name;
     bool lost[TILE_MAX_RANK];
 } LoopPads;
+
+/// What was learned of a loop over a tile of a product.
+typedef struct LoopForm {
+    const AstNode *loop;
+    bool is_split;  ///< it comes twice: tiles that are whole, and the last one
+} LoopForm;
 
 /// How the outer tiles are dealt out to programs.
 typedef enum {
@@ -176,14 +197,16 @@ typedef struct Tile {
     VEC(SizeRule) rules;
     VEC(OpenParam *) opens;
     VEC(LoopPads) pads;
-    const AstFor *outer;       ///< the loop that becomes the grid
-    VEC(Axis *) grid;          ///< its axes
-    unsigned depth;            ///< of the block of statements that is walked
-    bool inside;               ///< in the body of the outer loop
-    bool again;                ///< something was learned: walk the body once more
-    bool has_dot, has_reduce;  ///< for default block sizes
-    unsigned dot_bits;         ///< of an element of a factor
+    VEC(LoopForm) forms;
+    const AstFor *outer;          ///< the loop that becomes the grid
+    VEC(Axis *) grid;             ///< its axes
+    unsigned depth;               ///< of the block of statements that is walked
+    bool inside;                  ///< in the body of the outer loop
+    bool again;                   ///< something was learned: walk the body once more
+    bool has_dot, has_reduce;     ///< for default block sizes
+    unsigned dot_bits;            ///< of an element of a factor
     TileGrid grid_kind;
+    bool longest_first[TILE_MAX_RANK];  ///< later tiles of the grid's axis have more to do
     Sym group;
     TileLocals locals;
     bool chunk, chunk_failed;  ///< this walk takes whole axes in chunks; it cannot
@@ -259,6 +282,14 @@ Axis *tile_whole(Tile *t, Size *s, const TileTensor *tensor, unsigned axis);
 void tile_join_sizes(Tile *t, Size *a, Size *b);
 /// `in range` of axis `at` as a mask of `rank` axes, or NULL where all lanes count.
 AstNode *tile_axis_mask(Tile *t, Axis *axis, unsigned at, unsigned rank);
+/// The same for a `where` around values that are not masked already.
+AstNode *tile_where_mask(Tile *t, Axis *axis, unsigned at, unsigned rank);
+/// Whether tiles of the axis may run beyond its end.
+bool tile_has_end(const Axis *axis);
+bool tile_is_within(const SizeBounds *bounds, const Size *size);
+/// Bounds of the smaller one of two numbers, or of either of them.
+SizeBounds tile_least(const SizeBounds *a, const SizeBounds *b);
+SizeBounds tile_either(const SizeBounds *a, const SizeBounds *b);
 /// The mask of a block's axes, or NULL.
 AstNode *tile_mask(Tile *t, const Value *v);
 
@@ -347,15 +378,22 @@ Value tile_matmul(Tile *t, const Value *a, const Value *b, Span span);
 /// v[None, :] and the like.
 Value tile_reindex(Tile *t, const Value *v, const AstSubscript *n);
 
-/* ---- loop.c ---- */
+/* ---- axis.c ---- */
 /// `for ... in tile(...)` or grid(...): which builtin, or NULL for another loop.
 const AstCall *tile_loop_call(Tile *t, const AstFor *n, BuiltinId *id);
+/// The axes of a tile loop, and their targets; 0 after a report.
+uint32_t tile_loop_axes(Tile *t, const AstFor *n, const AstCall *call, BuiltinId id, Axis **axes,
+                        AstNodes *targets);
 /// The axes of the outer loop; false after a report.
 bool tile_outer_axes(Tile *t);
+Value tile_axis_attribute(Tile *t, const Value *tile, Sym name, Span span);
+
+/* ---- loop.c ---- */
 void tile_for(Tile *t, const AstFor *n);
 void tile_while(Tile *t, const AstWhile *n);
+/// Variables that `body` assigns and that stand for a size so far become variables of the kernel.
+void tile_hold_sizes(Tile *t, AstNodes body);
 bool tile_is_static_range(Tile *t, const AstNode *iter);
-Value tile_axis_attribute(Tile *t, const Value *tile, Sym name, Span span);
 Value tile_tensor_method(Tile *t, const TileTensor *x, const AstCall *n);
 
 /* ---- stmt.c ---- */

@@ -110,10 +110,47 @@ Value tile_size_value(Tile *t, Size *s)
 {
     Value v = tile_scalar(tile_size_ast(t, s), SCALAR_I32);
     v.size = tile_size_root(s);
+    v.at_most = (SizeBounds){ .of = { v.size }, .is_edge = true };
     v.is_weak = v.size->fixed >= 0 || v.size->is_constexpr;
     if (v.size->fixed >= 0)
         v.literal = const_int(v.size->fixed);
     return v;
+}
+
+bool tile_is_within(const SizeBounds *bounds, const Size *size)
+{
+    for (int i = 0; i < 2; i++)
+        if (bounds->of[i] && tile_size_root(bounds->of[i]) == size)
+            return true;
+    return false;
+}
+
+SizeBounds tile_least(const SizeBounds *a, const SizeBounds *b)
+{
+    SizeBounds out = *a;
+    out.is_edge = out.is_start = false;
+    out.tile = a->tile ? a->tile : b->tile;
+    for (int i = 0; i < 2; i++) {
+        if (!b->of[i] || tile_is_within(&out, tile_size_root(b->of[i])))
+            continue;
+        if (!out.of[0])
+            out.of[0] = b->of[i];
+        else if (!out.of[1])
+            out.of[1] = b->of[i];
+    }
+    return out;
+}
+
+SizeBounds tile_either(const SizeBounds *a, const SizeBounds *b)
+{
+    SizeBounds out = { .tile = a->tile ? a->tile : b->tile };
+    int n = 0;
+    for (int i = 0; i < 2; i++)
+        if (a->of[i] && tile_is_within(b, tile_size_root(a->of[i])))
+            out.of[n++] = a->of[i];
+    out.is_edge =
+        a->is_edge && b->is_edge && n == 1 && (!a->tile || !b->tile || a->tile == b->tile);
+    return out;
 }
 
 void tile_join_sizes(Tile *t, Size *a, Size *b)
@@ -321,11 +358,25 @@ bool tile_pads_of(const Value *v, uint32_t n, const Value *result, unsigned at, 
 
 // ---- masks ----------------------------------------------------------------------------------
 
+bool tile_has_end(const Axis *axis)
+{
+    return axis && axis->end && !axis->is_inside;
+}
+
 AstNode *tile_axis_mask(Tile *t, Axis *axis, unsigned at, unsigned rank)
 {
-    if (!axis || !axis->end)
+    if (!tile_has_end(axis))
         return NULL;
-    return tile_compare(t, tile_spread(t, tile_offs(t, axis), at, rank), AST_LT, axis->end);
+    return tile_compare(t, tile_spread(t, tile_offs(t, axis), at, rank), AST_LT,
+                        axis->edge ? axis->edge : axis->end);
+}
+
+AstNode *tile_where_mask(Tile *t, Axis *axis, unsigned at, unsigned rank)
+{
+    AstNode *mask = tile_axis_mask(t, axis, at, rank);
+    if (mask)
+        axis->is_cut = true;
+    return mask;
 }
 
 AstNode *tile_mask(Tile *t, const Value *v)
