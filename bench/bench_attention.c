@@ -4,6 +4,7 @@
 /// others the check sees that they are numbers no larger than the largest value.
 #include "attention.h"
 #include "bench.h"
+#include "tile_attention.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,26 +24,43 @@ typedef NewtStatus Function(NewtDevice *device, NewtStream stream, const NewtF16
                             const NewtF16 *k, const NewtF16 *v, NewtF16 *out, int32_t s,
                             int32_t heads, float scale);
 
+typedef NewtStatus TileFunction(NewtDevice *device, NewtStream stream, NewtTensor q, NewtTensor k,
+                                NewtTensor v, NewtTensor out, float scale);
+
 static const struct {
     const char *name;
     size_t width;
     bool is_causal;
-    Function *launch;
+    Function *launch;  // one of the two
+    TileFunction *tile;
 } instances[] = {
-#define FULL(d, name)         \
-    {                         \
-#name, d, false, name \
+#define FULL(d, name)               \
+    {                               \
+#name, d, false, name, NULL \
     }
-#define CAUSAL(d, name)      \
-    {                        \
-#name, d, true, name \
+#define CAUSAL(d, name)            \
+    {                              \
+#name, d, true, name, NULL \
     }
-    FULL(64, full_d64_128x128_w8_s2),       FULL(64, full_d64_128x64_w8_s4),
-    FULL(64, full_d64_64x128_w4_s3),        FULL(64, full_d64_256x64_w16_s4),
-    FULL(64, full_d64_256x128_w16_s2),      FULL(128, full_d128_128x128_w8_s2),
-    FULL(128, full_d128_128x64_w8_s3),      FULL(128, full_d128_64x64_w4_s3),
-    CAUSAL(128, causal_d128_128x128_w8_s2), CAUSAL(128, causal_d128_128x64_w8_s3),
+#define TILE(d, causal, name)        \
+    {                                \
+#name, d, causal, NULL, name \
+    }
+    FULL(64, full_d64_128x128_w8_s2),
+    FULL(64, full_d64_128x64_w8_s4),
+    FULL(64, full_d64_64x128_w4_s3),
+    FULL(64, full_d64_256x64_w16_s4),
+    FULL(64, full_d64_256x128_w16_s2),
+    FULL(128, full_d128_128x128_w8_s2),
+    FULL(128, full_d128_128x64_w8_s3),
+    FULL(128, full_d128_64x64_w4_s3),
+    CAUSAL(128, causal_d128_128x128_w8_s2),
+    CAUSAL(128, causal_d128_128x64_w8_s3),
     CAUSAL(128, causal_d128_64x64_w4_s3),
+    TILE(64, false, tile_full_d64_256x64_w16_s4),
+    TILE(128, false, tile_full_d128_128x128_w8_s2),
+    TILE(128, true, tile_causal_d128_128x128_w8_s2),
+#undef TILE
 #undef FULL
 #undef CAUSAL
 };
@@ -59,9 +77,18 @@ static bool fits(void *user, unsigned instance)
     return instances[instance].width == x->width && instances[instance].is_causal == x->is_causal;
 }
 
+static NewtTensor heads_of(const Attention *x, const BenchArray *array)
+{
+    const int64_t shape[] = { (int64_t)x->heads, (int64_t)x->length, (int64_t)x->width };
+    return newt_tensor(array->at, NEWT_F16, 3, shape);
+}
+
 static NewtStatus launch(void *user, unsigned instance)
 {
     const Attention *x = user;
+    if (instances[instance].tile)
+        return instances[instance].tile(x->b->device, NULL, heads_of(x, &x->q), heads_of(x, &x->k),
+                                        heads_of(x, &x->v), heads_of(x, &x->out), (float)x->scale);
     return instances[instance].launch(x->b->device, NULL, x->q.at, x->k.at, x->v.at, x->out.at,
                                       (int32_t)x->length, (int32_t)x->heads, (float)x->scale);
 }

@@ -1,6 +1,7 @@
 /// Layer normalisation over the rows of a matrix, with weight and bias.
 #include "bench.h"
 #include "layernorm.h"
+#include "tile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@ typedef NewtStatus RowFunction(NewtDevice *device, NewtStream stream, const floa
 typedef NewtStatus LoopFunction(NewtDevice *device, NewtStream stream, const float *x,
                                 const float *weight, const float *bias, float *out, int32_t rows,
                                 int32_t width, int64_t stride, float eps, int32_t programs);
+
+typedef NewtStatus TileFunction(NewtDevice *device, NewtStream stream, NewtTensor x,
+                                NewtTensor weight, NewtTensor bias, NewtTensor out, float eps);
 
 static const float epsilon = 1e-5f;
 
@@ -23,43 +27,63 @@ typedef struct LayerNorm {
 static const struct {
     const char *name;
     size_t above, width;  // for rows of above < width <= width elements
-    RowFunction *launch;  // one of the two
+    RowFunction *launch;  // one of the three
     LoopFunction *loop;
+    TileFunction *tile;
     unsigned programs;  // of the loop, for each processor
 } instances[] = {
-#define BLOCK(name, block)                       \
-    {                                            \
-#name, (block) / 2, block, name, NULL, 0 \
+#define BLOCK(name, block)                             \
+    {                                                  \
+#name, (block) / 2, block, name, NULL, NULL, 0 \
     }
-#define SPLIT(name)                      \
-    {                                    \
-#name, 1024, 1536, name, NULL, 0 \
+#define SPLIT(name)                            \
+    {                                          \
+#name, 1024, 1536, name, NULL, NULL, 0 \
     }
-#define LOOP(name, block, programs)                     \
-    {                                                   \
-#name, (block) / 2, block, NULL, name, programs \
+#define LOOP(name, block, programs)                           \
+    {                                                         \
+#name, (block) / 2, block, NULL, name, NULL, programs \
     }
-#define ANY(name, above)                      \
-    {                                         \
-#name, above, SIZE_MAX, name, NULL, 0 \
+#define ANY(name, above)                            \
+    {                                               \
+#name, above, SIZE_MAX, name, NULL, NULL, 0 \
     }
-    BLOCK(layernorm_1024_w1, 1024),         BLOCK(layernorm_1024_w2, 1024),
-    BLOCK(layernorm_1024_w4, 1024),         BLOCK(layernorm_1024_w2_stream, 1024),
-    BLOCK(layernorm_1024_w4_stream, 1024),  LOOP(layernorm_loop_1024_w2, 1024, 10),
-    SPLIT(layernorm_split_1536_w1),         SPLIT(layernorm_split_1536_w2),
-    SPLIT(layernorm_split_1536_w4),         SPLIT(layernorm_split_1536_w2_stream),
-    SPLIT(layernorm_split_1536_w4_stream),  BLOCK(layernorm_2048_w4, 2048),
-    BLOCK(layernorm_2048_w8, 2048),         BLOCK(layernorm_2048_w4_stream, 2048),
-    BLOCK(layernorm_2048_w4_late, 2048),    LOOP(layernorm_loop_2048_w4, 2048, 5),
-    BLOCK(layernorm_4096_w8, 4096),         BLOCK(layernorm_4096_w8_stream, 4096),
-    BLOCK(layernorm_4096_w8_late, 4096),    LOOP(layernorm_loop_4096_w8, 4096, 2),
-    BLOCK(layernorm_8192_w16, 8192),        BLOCK(layernorm_8192_w16_stream, 8192),
-    BLOCK(layernorm_8192_w16_late, 8192),   BLOCK(layernorm_8192_w8_late, 8192),
-    LOOP(layernorm_loop_8192_w16, 8192, 1), ANY(layernorm_twice_2048_w4, 2048),
+#define TILE(name)                              \
+    {                                           \
+#name, 0, SIZE_MAX, NULL, NULL, name, 0 \
+    }
+    BLOCK(layernorm_1024_w1, 1024),
+    BLOCK(layernorm_1024_w2, 1024),
+    BLOCK(layernorm_1024_w4, 1024),
+    BLOCK(layernorm_1024_w2_stream, 1024),
+    BLOCK(layernorm_1024_w4_stream, 1024),
+    LOOP(layernorm_loop_1024_w2, 1024, 10),
+    SPLIT(layernorm_split_1536_w1),
+    SPLIT(layernorm_split_1536_w2),
+    SPLIT(layernorm_split_1536_w4),
+    SPLIT(layernorm_split_1536_w2_stream),
+    SPLIT(layernorm_split_1536_w4_stream),
+    BLOCK(layernorm_2048_w4, 2048),
+    BLOCK(layernorm_2048_w8, 2048),
+    BLOCK(layernorm_2048_w4_stream, 2048),
+    BLOCK(layernorm_2048_w4_late, 2048),
+    LOOP(layernorm_loop_2048_w4, 2048, 5),
+    BLOCK(layernorm_4096_w8, 4096),
+    BLOCK(layernorm_4096_w8_stream, 4096),
+    BLOCK(layernorm_4096_w8_late, 4096),
+    LOOP(layernorm_loop_4096_w8, 4096, 2),
+    BLOCK(layernorm_8192_w16, 8192),
+    BLOCK(layernorm_8192_w16_stream, 8192),
+    BLOCK(layernorm_8192_w16_late, 8192),
+    BLOCK(layernorm_8192_w8_late, 8192),
+    LOOP(layernorm_loop_8192_w16, 8192, 1),
+    ANY(layernorm_twice_2048_w4, 2048),
+    TILE(tile_layernorm),
 #undef BLOCK
 #undef SPLIT
 #undef LOOP
 #undef ANY
+#undef TILE
 };
 
 static const char *name_of(void *user, unsigned instance)
@@ -82,6 +106,13 @@ static NewtStatus launch(void *user, unsigned instance)
     if (instances[instance].launch)
         return instances[instance].launch(device, NULL, c->x.at, c->weight.at, c->bias.at,
                                           c->out.at, rows, width, width, epsilon);
+    if (instances[instance].tile) {
+        const int64_t n = (int64_t)c->width;
+        return instances[instance].tile(
+            device, NULL, newt_tensor2(c->x.at, NEWT_F32, (int64_t)c->rows, n),
+            newt_tensor(c->weight.at, NEWT_F32, 1, &n), newt_tensor(c->bias.at, NEWT_F32, 1, &n),
+            newt_tensor2(c->out.at, NEWT_F32, (int64_t)c->rows, n), epsilon);
+    }
     int32_t programs = (int32_t)(instances[instance].programs * c->b->processors);
     return instances[instance].loop(device, NULL, c->x.at, c->weight.at, c->bias.at, c->out.at,
                                     rows, width, width, epsilon, programs);

@@ -8,6 +8,7 @@
 /// does.
 #include "bench.h"
 #include "matmul.h"
+#include "tile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,24 +49,32 @@ typedef NewtStatus Bf16Function(NewtDevice *device, NewtStream stream, const New
                                 const NewtBf16 *b, NewtBf16 *c, int32_t m, int32_t n, int32_t k,
                                 int64_t lda, int64_t ldb, int64_t ldc);
 
+typedef NewtStatus TileFunction(NewtDevice *device, NewtStream stream, NewtTensor x, NewtTensor y,
+                                NewtTensor out);
+
 typedef struct Instance {
     const char *name;
-    Function *launch;  // one of the two
+    Function *launch;  // one of the three
     Bf16Function *bf16;
+    TileFunction *tile;
     size_t most_rows;  // of C; 0: any number
 } Instance;
 
-#define ANY(name)            \
-    {                        \
-#name, name, NULL, 0 \
+#define ANY(name)                  \
+    {                              \
+#name, name, NULL, NULL, 0 \
     }
-#define BF16(name)           \
-    {                        \
-#name, NULL, name, 0 \
+#define BF16(name)                 \
+    {                              \
+#name, NULL, name, NULL, 0 \
     }
-#define ROWS(name, rows)        \
-    {                           \
-#name, name, NULL, rows \
+#define ROWS(name, rows)              \
+    {                                 \
+#name, name, NULL, NULL, rows \
+    }
+#define TILE(name)                 \
+    {                              \
+#name, NULL, NULL, name, 0 \
     }
 static const Instance instances[] = {
 #if BENCH_TYPES == SUITE_MATMUL
@@ -80,6 +89,9 @@ static const Instance instances[] = {
     ROWS(fp16_128x64x64_w8_s8_evict, 256),
     ROWS(fp16_skinny_16x64x128_w4_s6, 128),
     ROWS(fp16_skinny_16x64x256_w4_s4, 128),
+    TILE(tile_matmul_128x256x64_w8_s4),
+    TILE(tile_matmul_128x128x64_w8_s6),
+    TILE(tile_matmul_128x64x64_w8_s8),
     BF16(bf16_128x256x64_w8_s4),
     BF16(bf16_256x128x64_w8_s4),
     BF16(bf16_128x128x64_w4_s6),
@@ -99,6 +111,7 @@ static const Instance instances[] = {
 #undef ANY
 #undef BF16
 #undef ROWS
+#undef TILE
 
 static const char *name_of(void *user, unsigned instance)
 {
@@ -120,6 +133,10 @@ static NewtStatus launch(void *user, unsigned instance)
     const Instance *i = &instances[instance];
     const int32_t m = (int32_t)x->m, n = (int32_t)x->n, k = (int32_t)x->k;
     const int64_t ldb = x->is_transposed ? k : n;
+    if (i->tile)
+        return i->tile(x->b->device, NULL, newt_tensor2(x->a.at, x->type, m, k),
+                       newt_tensor2(x->b_factor.at, x->type, k, n),
+                       newt_tensor2(x->c.at, x->type, m, n));
     return i->bf16
                ? i->bf16(x->b->device, NULL, x->a.at, x->b_factor.at, x->c.at, m, n, k, k, ldb, n)
                : i->launch(x->b->device, NULL, x->a.at, x->b_factor.at, x->c.at, m, n, k, k, ldb,

@@ -1,6 +1,7 @@
 /// Softmax over the rows of a matrix.
 #include "bench.h"
 #include "softmax.h"
+#include "tile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,9 @@ typedef NewtStatus RowFunction(NewtDevice *device, NewtStream stream, const floa
                                int32_t rows, int32_t width, int64_t stride);
 typedef NewtStatus LoopFunction(NewtDevice *device, NewtStream stream, const float *x, float *out,
                                 int32_t rows, int32_t width, int64_t stride, int32_t programs);
+
+typedef NewtStatus TileFunction(NewtDevice *device, NewtStream stream, NewtTensor x,
+                                NewtTensor out);
 
 typedef struct Softmax {
     Bench *b;
@@ -19,37 +23,56 @@ typedef struct Softmax {
 static const struct {
     const char *name;
     size_t above, width;  // for rows of above < width <= width elements
-    RowFunction *launch;  // one of the two
+    RowFunction *launch;  // one of the three
     LoopFunction *loop;
+    TileFunction *tile;
     unsigned programs;  // of the loop, for each processor
 } instances[] = {
-#define BLOCK(name, block)                       \
-    {                                            \
-#name, (block) / 2, block, name, NULL, 0 \
+#define BLOCK(name, block)                             \
+    {                                                  \
+#name, (block) / 2, block, name, NULL, NULL, 0 \
     }
-#define LOOP(name, block, programs)                     \
-    {                                                   \
-#name, (block) / 2, block, NULL, name, programs \
+#define LOOP(name, block, programs)                           \
+    {                                                         \
+#name, (block) / 2, block, NULL, name, NULL, programs \
     }
-#define ANY(name, above)                      \
-    {                                         \
-#name, above, SIZE_MAX, name, NULL, 0 \
+#define ANY(name, above)                            \
+    {                                               \
+#name, above, SIZE_MAX, name, NULL, NULL, 0 \
     }
-    BLOCK(softmax_1024_w1, 1024),           BLOCK(softmax_1024_w2, 1024),
-    BLOCK(softmax_1024_w4, 1024),           BLOCK(softmax_1024_w1_stream, 1024),
-    BLOCK(softmax_1024_w2_stream, 1024),    BLOCK(softmax_rows_2x1024_w2, 1024),
-    BLOCK(softmax_rows_4x1024_w4, 1024),    LOOP(softmax_loop_1024_w2, 1024, 16),
-    BLOCK(softmax_4096_w4, 4096),           BLOCK(softmax_4096_w8, 4096),
-    BLOCK(softmax_4096_w4_stream, 4096),    BLOCK(softmax_4096_w8_stream, 4096),
-    LOOP(softmax_loop_4096_w8, 4096, 4),    BLOCK(softmax_8192_w8, 8192),
-    BLOCK(softmax_8192_w16, 8192),          BLOCK(softmax_8192_w8_stream, 8192),
-    BLOCK(softmax_8192_w16_stream, 8192),   LOOP(softmax_loop_8192_w16, 8192, 2),
-    BLOCK(softmax_16384_w16, 16384),        BLOCK(softmax_16384_w32, 16384),
-    BLOCK(softmax_16384_w16_stream, 16384), LOOP(softmax_loop_16384_w32, 16384, 1),
-    ANY(softmax_twice_2048_w4, 2048),       ANY(softmax_twice_4096_w8, 4096),
+#define TILE(name)                              \
+    {                                           \
+#name, 0, SIZE_MAX, NULL, NULL, name, 0 \
+    }
+    BLOCK(softmax_1024_w1, 1024),
+    BLOCK(softmax_1024_w2, 1024),
+    BLOCK(softmax_1024_w4, 1024),
+    BLOCK(softmax_1024_w1_stream, 1024),
+    BLOCK(softmax_1024_w2_stream, 1024),
+    BLOCK(softmax_rows_2x1024_w2, 1024),
+    BLOCK(softmax_rows_4x1024_w4, 1024),
+    LOOP(softmax_loop_1024_w2, 1024, 16),
+    BLOCK(softmax_4096_w4, 4096),
+    BLOCK(softmax_4096_w8, 4096),
+    BLOCK(softmax_4096_w4_stream, 4096),
+    BLOCK(softmax_4096_w8_stream, 4096),
+    LOOP(softmax_loop_4096_w8, 4096, 4),
+    BLOCK(softmax_8192_w8, 8192),
+    BLOCK(softmax_8192_w16, 8192),
+    BLOCK(softmax_8192_w8_stream, 8192),
+    BLOCK(softmax_8192_w16_stream, 8192),
+    LOOP(softmax_loop_8192_w16, 8192, 2),
+    BLOCK(softmax_16384_w16, 16384),
+    BLOCK(softmax_16384_w32, 16384),
+    BLOCK(softmax_16384_w16_stream, 16384),
+    LOOP(softmax_loop_16384_w32, 16384, 1),
+    ANY(softmax_twice_2048_w4, 2048),
+    ANY(softmax_twice_4096_w8, 4096),
+    TILE(tile_softmax),
 #undef BLOCK
 #undef LOOP
 #undef ANY
+#undef TILE
 };
 
 static const char *name_of(void *user, unsigned instance)
@@ -71,6 +94,10 @@ static NewtStatus launch(void *user, unsigned instance)
     int32_t rows = (int32_t)c->rows, width = (int32_t)c->width;
     if (instances[instance].launch)
         return instances[instance].launch(device, NULL, c->x.at, c->out.at, rows, width, width);
+    if (instances[instance].tile)
+        return instances[instance].tile(
+            device, NULL, newt_tensor2(c->x.at, NEWT_F32, (int64_t)c->rows, (int64_t)c->width),
+            newt_tensor2(c->out.at, NEWT_F32, (int64_t)c->rows, (int64_t)c->width));
     int32_t programs = (int32_t)(instances[instance].programs * c->b->processors);
     return instances[instance].loop(device, NULL, c->x.at, c->out.at, rows, width, width, programs);
 }

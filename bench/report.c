@@ -180,6 +180,48 @@ static void print_means(const Report *r)
     }
 }
 
+static bool is_tile_kernel(const ReportSeries *s)
+{
+    return report_is_instance(s) && strncmp(s->who + 5, "tile_", 5) == 0;
+}
+
+/// The fastest instance of the kernels of one kind at the shape of `like`; NULL: none.
+static const ReportSeries *best_instance(const Report *r, const ReportSeries *like, bool of_tiles)
+{
+    const ReportSeries *best = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        const ReportSeries *s = &r->at[i];
+        if (strcmp(s->suite, like->suite) || strcmp(s->shape, like->shape) ||
+            !report_is_instance(s) || is_tile_kernel(s) != of_tiles)
+            continue;
+        if (!best || ratio_of(s, best) > 1.0)
+            best = s;
+    }
+    return best;
+}
+
+/// Tile kernels beside those of blocks, at every shape that has both.
+static void print_tiles(const Report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < r->count; i++) {
+        const ReportSeries *s = &r->at[i];
+        const ReportSeries *tiles = best_instance(r, s, true), *blocks = best_instance(r, s, false);
+        if (s != tiles || !blocks)
+            continue;
+        if (!any)
+            printf(
+                "\n## Tile kernels\n\n| suite | shape | unit | of tiles | instance | of blocks | "
+                "instance | ratio |\n|---|---|---|---|---|---|---|---|\n");
+        any = true;
+        printf("| %s | %s | %s | ", s->suite, s->shape, s->unit);
+        print_value(s);
+        printf(" | %s | ", s->who + 5);
+        print_value(blocks);
+        printf(" | %s | **%.3f** |\n", blocks->who + 5, ratio_of(s, blocks));
+    }
+}
+
 static void print_instances(const Report *r)
 {
     printf(
@@ -221,6 +263,7 @@ int main(int argc, char **argv)
             print_row(&r, &r.at[i], ceiling);
     printf("\n## Geometric means\n\n");
     print_means(&r);
+    print_tiles(&r);
     print_instances(&r);
     FILE *f = svg ? fopen(svg, "w") : NULL;
     if (svg && !f) {

@@ -8,6 +8,10 @@ cat >"$dir/ours.jsonl" <<'LINES'
 {"suite": "copy", "shape": "1G fp32", "who": "newt", "value": 4000.00, "unit": "GB/s", "cfg": "copy_1024"}
 {"suite": "add", "shape": "1M", "who": "newt", "value": 1500.00, "unit": "GB/s", "cfg": "add_512"}
 {"suite": "add", "shape": "1M", "who": "newt", "value": 1700.00, "unit": "GB/s", "cfg": "add_512"}
+{"suite": "add", "shape": "1M", "who": "newt/add_512", "value": 1600.00, "unit": "GB/s"}
+{"suite": "add", "shape": "1M", "who": "newt/add_256", "value": 1500.00, "unit": "GB/s"}
+{"suite": "add", "shape": "1M", "who": "newt/tile_add_64", "value": 1200.00, "unit": "GB/s"}
+{"suite": "add", "shape": "1M", "who": "newt/tile_add", "value": 1568.00, "unit": "GB/s"}
 {"suite": "launch", "shape": "host time per launch", "who": "newt", "value": 2.50, "unit": "us"}
 {"suite": "compile", "shape": "newtc --version", "who": "newt", "value": 4.00, "unit": "ms", "goal": 3}
 LINES
@@ -29,5 +33,6 @@ expect '| add | 1M | GB/s | 1600 (12.5 %) | add_512 | triton 1280 | **1.250** | 
 expect '| launch | host time per launch | us | 2.500 |  | triton 17.5 | **7.000** |  |' "$dir/table"
 expect '| compile | newtc --version | ms | 4.000 |  | goal 3 | **missed** |  |' "$dir/table"
 expect '- add: 1.250 over 1 shapes' "$dir/table"
+expect '| add | 1M | GB/s | 1568 | tile_add | 1600 | add_512 | **0.980** |' "$dir/table"
 expect 'add 1M</text>' "$dir/a.svg"
 expect '</svg>' "$dir/a.svg"
