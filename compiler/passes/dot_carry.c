@@ -12,12 +12,18 @@
 ///     dot_wait {groups=0}; if last >= 0: pipe_release last
 ///
 /// A carried sum lives in the same registers throughout, and nothing but its product touches it.
+///
+/// Where a factor goes through registers (layout_dot_swaps) the emitter prints the body twice, so that each
+/// iteration finds registers that the one before does not read.
 #include "layout/layout.h"
 #include "passes/pass.h"
 
 enum {
     MIN_STAGES = 3,    // of the pipe: one is held while another is multiplied and a third one filled
-    MOST_PRODUCTS = 4  // of an iteration
+    MOST_PRODUCTS = 4, // of an iteration
+    CHIP_REGISTERS = 65536,
+    OTHER_REGISTERS = 32,    // of a thread, beside sums and factors
+    PRODUCER_REGISTERS = 40  // of a thread of its warpgroup
 };
 
 /// A loop and what is special in its body.
@@ -49,12 +55,22 @@ static bool is_in_stage(const Carry *c, const IrValue *factor)
     return tile && c->wait && tile->args[0] == c->wait->results[0];
 }
 
+/// A factor that goes through registers takes them twice, for this iteration and the one before.
+static bool has_room(const IrFunc *fn, const IrOp *dot)
+{
+    const uint32_t threads = 32u * fn->num_warps,
+                   team_warps = fn->num_warps * (fn->teams > 1 ? fn->teams : 1u);
+    const uint32_t room = (CHIP_REGISTERS / 32 - 4 * PRODUCER_REGISTERS) / team_warps - OTHER_REGISTERS;
+    return (dot->results[0]->type->numel + 2 * dot->args[1]->type->numel) / threads <= room;
+}
+
 /// A product of two tiles that adds to a carried sum, which nobody else looks at.
 static bool can_run_on(const Carry *c, const IrOp *dot)
 {
     const IrValue *sum = dot->args[2], *result = dot->results[0];
     if (!dot->attr.dot.wgmma || dot->attr.dot.async || dot->smem_bytes > 0 ||
-        type_elem_bytes(result->type) != sizeof(float) || layout_dot_swaps(c->fn, dot))
+        type_elem_bytes(result->type) != sizeof(float) ||
+        (layout_dot_swaps(c->fn, dot) && !has_room(c->fn, dot)))
         return false;
     return is_in_stage(c, dot->args[0]) && is_in_stage(c, dot->args[1]) && sum->def == NULL &&
            sum->block == c->body && sum->index > 0 &&
@@ -165,12 +181,25 @@ static void fill(const Carry *c, IrOp *wide, Arena *scratch)
         c->dots[i]->attr.dot.async = c->dots[i]->attr.dot.carried = true;
 }
 
+/// Where the other team gets its turn, if nothing behind the loop has an effect before; else NULL.
+static IrOp *turn_behind(const IrOp *wide)
+{
+    for (IrOp *op = wide->next; op; op = op->next) {
+        if (op->code == IR_TEAM_PASS)
+            return op;
+        if (ir_has_effects(op) || op->regionc > 0)
+            break;
+    }
+    return NULL;
+}
+
 /// Behind the loop: the other team may begin, then the last products are waited for.
 static void finish(const Carry *c, IrOp *wide)
 {
-    IrOp *where = wide->next;
-    while (where->code == IR_TEAM_PASS)
-        where = where->next;
+    IrOp *turn = turn_behind(wide);
+    if (turn && turn != wide->next)
+        ir_move_before(turn, wide->next);
+    IrOp *where = turn ? turn->next : wide->next;
     IrBuilder b = { .fn = c->fn, .block = where->block, .before = where, .span = wide->span };
     for (uint32_t i = 0; i < c->dot_count; i++) {
         const uint32_t at = c->dots[i]->args[2]->index - 1;

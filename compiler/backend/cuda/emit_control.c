@@ -5,7 +5,7 @@
 /// itself a carried one (a swap), it is copied first. 16-bit floats are carried in pairs and taken
 /// apart where they are used: across a loop's edge each would take a register, and instructions to
 /// take it out and put it back, of those that want pairs.
-#include "backend/cuda/emit_impl.h"
+#include "backend/cuda/emit_dot.h"
 
 #include <string.h>
 
@@ -150,43 +150,69 @@ static bool const_of(const IrValue *v, int64_t *value)
     return true;
 }
 
-/// The loop's head. A step of 1 never passes the end; others are counted, so that the counter may
-/// wrap.
-static void emit_for_head(Emit *e, const IrOp *op, const char *counter)
+/// How a loop counts: by its counter where the step is 1, which never passes the end; else by trips, so
+/// that the counter may wrap.
+typedef struct Counting {
+    const char *counter, *ctype, *end, *step;
+    const char *trips;  // NULL: by the counter
+} Counting;
+
+static Counting emit_for_head(Emit *e, const IrOp *op)
 {
-    const char *lo = cuda_ref(e, op->args[0], "0"), *hi = cuda_ref(e, op->args[1], "0");
-    const char *step = cuda_ref(e, op->args[2], "0"), *ctype = cuda_ctype(e, op->args[0]->type);
+    const char *lo = cuda_ref(e, op->args[0], "0");
+    Counting c = { cuda_value_name(e, op->regions[0]->args[0]), cuda_ctype(e, op->args[0]->type),
+                   cuda_ref(e, op->args[1], "0"), cuda_ref(e, op->args[2], "0"), NULL };
     int64_t by = 0;
     const bool is_const = const_of(op->args[2], &by),
                down = is_const && type_is_signed(op->args[2]->type) && by < 0;
-
+    cuda_set_place(e, op->regions[0]->args[0], PLACE_SAME, c.counter);
     if (is_const && by == 1) {
-        cuda_line(e, "for (%s %s = %s; %s < %s; %s++) {", ctype, counter, lo, counter, hi, counter);
-        return;
+        cuda_line(e, "for (%s %s = %s; %s < %s; %s++) {", c.ctype, c.counter, lo, c.counter, c.end,
+                  c.counter);
+        return c;
     }
-    const char *trips = cuda_name(e, "trips");
+    c.trips = cuda_name(e, "trips");
     e->needs |= NEED_BASE | NEED_INT;
-    cuda_line(e, "%s %s = %s;", ctype, counter, lo);
+    cuda_line(e, "%s %s = %s;", c.ctype, c.counter, lo);
     cuda_line(
         e, "for (auto %s = nt_trips%s<%s>(%s, %s, %s); %s != 0; %s--, %s = nt_add<%s>(%s, %s)) {",
-        trips, down ? "_down" : "", ctype, lo, hi, step, trips, trips, counter, ctype, counter,
-        step);
+        c.trips, down ? "_down" : "", c.ctype, lo, c.end, c.step, c.trips, c.trips, c.counter, c.ctype,
+        c.counter, c.step);
+    return c;
+}
+
+/// On to the next iteration within the text of the body, or out of the loop.
+static void emit_next_iteration(Emit *e, const Counting *c)
+{
+    if (!c->trips) {
+        cuda_line(e, "if (++%s >= %s)", c->counter, c->end);
+        cuda_line(e, "    break;");
+        return;
+    }
+    cuda_line(e, "if (--%s == 0)", c->trips);
+    cuda_line(e, "    break;");
+    cuda_line(e, "%s = nt_add<%s>(%s, %s);", c->counter, c->ctype, c->counter, c->step);
 }
 
 bool cuda_emit_for(Emit *e, const IrOp *op)
 {
     const IrBlock *body = op->regions[0];
     const char **names = declare_carried(e, op, body, 1);
-    const char *counter = cuda_value_name(e, body->args[0]);
+    const bool twice = cuda_dot_words_in_turn(e, body);
 
-    cuda_set_place(e, body->args[0], PLACE_SAME, counter);
-    emit_for_head(e, op, counter);
+    const Counting counting = emit_for_head(e, op);
     e->body.indent++;
     e->loops++;
-    bind_args(e, op, body, 1, names);
-    if (!cuda_emit_ops(e, body))
-        return false;
-    emit_yield(e, body->last, op, names);
+    for (int turn = 0; turn <= twice; turn++) {
+        if (turn > 0) {
+            emit_next_iteration(e, &counting);
+            cuda_dot_take_turns(e, body);
+        }
+        bind_args(e, op, body, 1, names);
+        if (!cuda_emit_ops(e, body))
+            return false;
+        emit_yield(e, body->last, op, names);
+    }
     e->loops--;
     e->body.indent--;
     cuda_line(e, "}");

@@ -40,6 +40,12 @@ void cuda_dot_mma(Emit *e, const EmitDot *d);
 void cuda_dot_wgmma(Emit *e, const EmitDot *d);
 /// Fills `words` (emit_wgmma.c): what an asynchronous product reads is declared beside its sum.
 void cuda_dot_words(Emit *e, EmitDot *d);
+/// Declares, for each product of a loop's body that runs on into the next iteration and has a factor in
+/// registers, words for every other iteration, since those of the one before are still read. The body is
+/// printed twice then: true.
+bool cuda_dot_words_in_turn(Emit *e, const IrBlock *body);
+/// The other half of these words is next.
+void cuda_dot_take_turns(Emit *e, const IrBlock *body);
 /// True when the operation itself makes its sum begin at zero: `sum` need not hold anything.
 bool cuda_dot_starts_anew(const IrOp *op);
 

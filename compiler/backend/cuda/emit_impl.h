@@ -56,10 +56,11 @@ typedef struct EmitLayout {
     bool wants_own;  ///< own_L<index>: this thread is no replica
 } EmitLayout;
 
-/// An asynchronous product whose left factor is in registers: they must stay until it has ended.
+/// An asynchronous product whose first factor is in registers: they must stay until it has ended.
 typedef struct EmitFlight {
     const IrOp *dot;
     const char *words;
+    const char *others;  // of one that its loop carries: the words of the iterations between; else NULL
 } EmitFlight;
 
 /// Which half of its scratch an operation uses: the variable is 0 or op->smem_turn.

@@ -150,52 +150,103 @@ static EmitIndex emit_column(Emit *e, const EmitDot *d)
     return at;
 }
 
-/// Fetches the words of step `k` of a transposed product into an array of their own, block by block: two
-/// neighbouring columns at inner coordinates t and t + 4, t the lane's two low bits. The products of the
-/// steps before run meanwhile, so all words stay in registers until they have ended.
-static const char *emit_fetch(Emit *e, const EmitDot *d, EmitIndex at, const char *k)
+/// Fetches the words of a transposed product, step by step and block by block: two neighbouring columns at
+/// inner coordinates t and t + 4, t the lane's two low bits. Earlier products run meanwhile, so the words
+/// stay in registers until theirs has ended.
+static void emit_fetch(Emit *e, const EmitDot *d)
 {
     const DotFactor *f = &d->plan->factor[1];
+    EmitIndex at = emit_column(e, d);
     unsigned first;
-    const unsigned blocks = column_blocks(d, &first), words = words_of_step(d);
+    const unsigned blocks = column_blocks(d, &first), step_bits = f->inner_bits - TF32_STEP_BITS;
     uint32_t basis[LAYOUT_MAX_BITS];
-    for (unsigned i = TF32_STEP_BITS; i < f->inner_bits; i++)
-        basis[i - TF32_STEP_BITS] = UINT32_C(1) << (f->inner_low + i);
-    at = cuda_dot_join(e, at, cuda_dot_index(e, f, k, basis, f->inner_bits - TF32_STEP_BITS));
+    for (unsigned i = 0; i < step_bits; i++)
+        basis[i] = UINT32_C(1) << (f->inner_low + TF32_STEP_BITS + i);
+    const char *k = cuda_dot_loop(e, "k", 1u << step_bits, 1);
+    at = cuda_dot_join(e, at, cuda_dot_index(e, f, k, basis, step_bits));
     for (unsigned i = first; i < d->layout->reg_bits; i++)
         basis[i - first] = layout_dot_element(d->plan, 1, d->layout->basis[i]);
-    const char *fetched = cuda_name(e, "fetched");
-    cuda_line(e, "unsigned %s[%u];", fetched, words);
     const char *b = cuda_dot_loop(e, "b", blocks, 1);
     at = cuda_dot_join(e, at, cuda_dot_index(e, f, b, basis, d->layout->reg_bits - first));
     basis[0] = UINT32_C(1) << (f->inner_low + TF32_STEP_BITS - 1);
     const char *h = cuda_dot_loop(e, "h", 2, 1);
     at = cuda_dot_join(e, at, cuda_dot_index(e, f, h, basis, 1));
+    const char *to = blocks > 1 ? cuda_text(e, "(%s * %u + %s)", k, blocks, b) : k;
     cuda_line(e, "float group[2];");
     cuda_line(e, "nt_take<2>(group, %s + (%s));", cuda_place(e, d->op->args[1]).text, at.text);
     for (unsigned i = 0; i < 2; i++)
-        cuda_line(e, "%s[%s * %d + 2 * %s + %u] = __float_as_uint(%s);", fetched, b,
-                  STEP_WORDS, h, i, cuda_text(e, f->is_tf32 ? "group[%u]" : "nt_tf32(group[%u])", i));
+        cuda_line(e, "%s[%s * %d + 2 * %s + %u] = __float_as_uint(%s);", d->words, to, STEP_WORDS, h, i,
+                  cuda_text(e, f->is_tf32 ? "group[%u]" : "nt_tf32(group[%u])", i));
     cuda_block_end(e);
     cuda_block_end(e);
-    cuda_line(e, "nt_wgmma_keep(%s);", fetched);
-    const char *r = cuda_dot_loop(e, "r", words, 1);
-    cuda_line(e, "%s[%s * %u + %s] = %s[%s];", d->words, k, words, r, fetched, r);
     cuda_block_end(e);
-    cuda_line(e, "nt_wgmma_fence();");
-    return fetched;
+}
+
+static unsigned fetched_words(const EmitDot *d)
+{
+    return words_of_step(d) << (d->plan->factor[1].inner_bits - TF32_STEP_BITS);
 }
 
 void cuda_dot_words(Emit *e, EmitDot *d)
 {
+    for (uint32_t i = 0; i < e->flights.len; i++)
+        if (e->flights.at[i].dot == d->op)
+            d->words = e->flights.at[i].words;
+    if (d->words)
+        return;
     d->words = cuda_name(e, "words");
     if (d->swapped)
-        cuda_line(e, "unsigned %s[%u];", d->words,
-                  words_of_step(d) << (d->plan->factor[1].inner_bits - TF32_STEP_BITS));
+        cuda_line(e, "unsigned %s[%u];", d->words, fetched_words(d));
     else
         emit_held_words(e, d);
     if (d->op->attr.dot.async)
-        VEC_PUSH(e->arena, &e->flights, ((EmitFlight){ d->op, d->words }));
+        VEC_PUSH(e->arena, &e->flights, ((EmitFlight){ d->op, d->words, NULL }));
+}
+
+bool cuda_dot_words_in_turn(Emit *e, const IrBlock *body)
+{
+    bool any = false;
+    for (const IrOp *op = body->first; op; op = op->next) {
+        if (op->code != IR_DOT || !op->attr.dot.carried || !layout_dot_swaps(e->fn, op))
+            continue;
+        const EmitDot d = { .op = op,
+                            .plan = layout_plan_dot(e->opt->layouts, e->fn, op),
+                            .layout = op->results[0]->layout };
+        const EmitFlight f = { op, cuda_name(e, "words"), cuda_name(e, "words") };
+        cuda_line(e, "unsigned %s[%u], %s[%u];", f.words, fetched_words(&d), f.others,
+                  fetched_words(&d));
+        VEC_PUSH(e->arena, &e->flights, f);
+        any = true;
+    }
+    return any;
+}
+
+void cuda_dot_take_turns(Emit *e, const IrBlock *body)
+{
+    for (uint32_t i = 0; i < e->flights.len; i++) {
+        EmitFlight *f = &e->flights.at[i];
+        const char *words = f->words;
+        if (f->dot->block != body || !f->others)
+            continue;
+        f->words = f->others;
+        f->others = words;
+    }
+}
+
+/// Behind a wait for `sum`: no register of products that have ended was free before. In a loop that carries
+/// products these are the ones of the iteration before, behind it those of the last two.
+static void keep_words(Emit *e, const IrValue *sum)
+{
+    const bool is_behind = sum->def->code == IR_FOR, runs_on = !is_behind && sum->def->attr.dot.carried;
+    const IrBlock *carries = is_behind ? sum->def->regions[0] : sum->def->block;
+    for (uint32_t i = 0; i < e->flights.len; i++) {
+        const EmitFlight *f = &e->flights.at[i];
+        const bool is_carried = f->others && f->dot->block == carries;
+        if (f->dot == sum->def ? !runs_on : is_carried && is_behind)
+            cuda_line(e, "nt_wgmma_keep(%s);", f->words);
+        if (is_carried && (runs_on || is_behind))
+            cuda_line(e, "nt_wgmma_keep(%s);", f->others);
+    }
 }
 
 bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
@@ -204,19 +255,17 @@ bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
     cuda_line(e, "nt_wgmma_wait<%u>();", op->attr.groups);
     if (sum->def->code == IR_FOR || !sum->def->attr.dot.carried)  // else it runs on
         cuda_line(e, "nt_wgmma_keep(%s);", cuda_place(e, sum).text);
-    for (uint32_t i = 0; i < e->flights.len; i++)
-        if (e->flights.at[i].dot == sum->def)
-            cuda_line(e, "nt_wgmma_keep(%s);", e->flights.at[i].words);
+    keep_words(e, sum);
     e->places[op->results[0]->id] = cuda_place(e, sum);
     return true;
 }
 
-/// The words for block `t` at step `k`; `fetched`: those of the step, of a transposed product.
+/// The words for block `t` at step `k`.
 static const char *words_at(Emit *e, const EmitDot *d, const Described *x, unsigned block_bits,
-                            const char *t, const char *k, const char *fetched)
+                            const char *t, const char *k)
 {
     uint32_t blocks[LAYOUT_MAX_BITS] = { 0 }, image;
-    const unsigned unit = fetched ? STEP_WORDS : 1u << x->factor->inner_bits >> 2;
+    const unsigned unit = d->swapped ? STEP_WORDS : 1u << x->factor->inner_bits >> 2;
     unsigned next = 0;
     for (unsigned i = block_bits; i < d->layout->reg_bits; i++)
         if (layout_dot_element(d->plan, d->swapped, d->layout->basis[i]) != 0)
@@ -224,11 +273,10 @@ static const char *words_at(Emit *e, const EmitDot *d, const Described *x, unsig
     const char *at = strcmp(t, "0") == 0 ? "0"
                                          : cuda_linear(e, t, blocks, d->layout->reg_bits - block_bits,
                                                        &image);
-    if (!fetched && strcmp(k, "0") != 0)
-        at = cuda_text(e, "%s%s%s * %d", strcmp(at, "0") == 0 ? "" : at,
-                       strcmp(at, "0") == 0 ? "" : " + ", k, STEP_WORDS);
-    const char *words = fetched ? fetched : d->words;
-    return strcmp(at, "0") == 0 ? words : cuda_text(e, "%s + %s", words, at);
+    if (strcmp(k, "0") != 0)
+        at = cuda_text(e, "%s%s%s * %u", strcmp(at, "0") == 0 ? "" : at,
+                       strcmp(at, "0") == 0 ? "" : " + ", k, d->swapped ? words_of_step(d) : STEP_WORDS);
+    return strcmp(at, "0") == 0 ? d->words : cuda_text(e, "%s + %s", d->words, at);
 }
 
 /// What follows the shape and types in the function's name: which factors are not along K.
@@ -246,17 +294,15 @@ static void emit_instructions(Emit *e, const EmitDot *d, const Described *x, uns
 {
     const Mma *mma = mma_find(factor_name(d, 0), factor_name(d, 1), d->op->attr.dot.mma);
     const unsigned block_bits = log2_of(columns / 2), right = d->swapped ? 0 : 1;
-    const EmitIndex column = d->swapped ? emit_column(e, d) : (EmitIndex){ "0", 0 };
     const char *k = cuda_dot_loop(
         e, "k", x[0].bytes << x[0].factor->inner_bits >> log2_of(STEP_BYTES), 1);
-    const char *fetched = d->swapped ? emit_fetch(e, d, column, k) : NULL;
     const char *t = cuda_dot_loop(e, "t", d->slots >> block_bits, 1);
     const char *sum =
         strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * %u", d->sum, t, columns / 2);
     const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
                        : strcmp(k, "0") == 0        ? "0"
                                                     : cuda_text(e, "%s > 0", k);
-    const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k, fetched)
+    const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k)
                                 : descriptor(e, d, 0, &x[0], block_bits, t, k);
     cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'),
               majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], block_bits, t, k), adds);
@@ -278,7 +324,9 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
         if (!in_words)
             emit_descriptor(e, d, which, &x[which]);
     }
-    if (d->words && !d->swapped)
+    if (d->swapped)
+        emit_fetch(e, d);
+    if (d->words)
         cuda_line(e, "nt_wgmma_keep(%s);", d->words);
     if (!cuda_dot_starts_anew(d->op) && !d->op->attr.dot.carried)  // whatever made the sum stays in front of the fence
         cuda_line(e, "nt_wgmma_keep(%s);", d->sum);
