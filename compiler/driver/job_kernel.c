@@ -363,6 +363,19 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
            cuda_emit(fn, &opt, &job->diags, &text->cuda);
 }
 
+/// How many axes of a grid may have more than one program; 0: the caller gives the grid.
+static unsigned grid_axes(const IrFunc *grid)
+{
+    unsigned axes = grid ? 3 : 0;
+    while (axes > 1) {
+        const IrValue *extent = grid->body->last->args[axes - 1];
+        if (!ir_is_const(extent) || extent->def->attr.konst.i != 1)
+            break;
+        axes--;
+    }
+    return axes;
+}
+
 /// `is_first`: of the texts that the variant stands in, and so the one that gives the host's.
 static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, bool is_first)
 {
@@ -370,7 +383,8 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
     LayoutTable *layouts = layout_table_new(&job->arena);
     // Dumps show what the first group of chips gets.
     JobDump dump = { job, k, is_first ? job->opt->ir_after : NULL, layouts };
-    PassCtx passes = { .arena = &job->arena,
+    PassCtx passes = { .grid_axes = grid_axes(form->grid),
+                       .arena = &job->arena,
                        .diags = &job->diags,
                        .layouts = layouts,
                        .target = job_smallest_target(job, text),

@@ -25,6 +25,7 @@ typedef struct PassCtx {
     uint32_t features;  ///< TARGET_... bits of every chip that the function is compiled for
     DotChoice dots;
     CopyChoice copies;
+    unsigned grid_axes;     ///< the grid has one program along the axes from this one on; 0: not known
     bool no_tensor_copies;  ///< the copy engine is not used
     /// Called for each load that specialize looks at, with why it is no copy (NULL: it is one), when
     /// not NULL.

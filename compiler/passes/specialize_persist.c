@@ -25,8 +25,10 @@ static bool has_known_trips(IrOp *op, void *cx)
                                   tensor_host_knows(op->args[1]) && tensor_host_knows(op->args[2]));
 }
 
-static IrValue *programs(IrBuilder *b, int axis)
+static IrValue *programs(IrBuilder *b, int axis, int axes)
 {
+    if (axis >= axes)
+        return ir_const_int(b, type_scalar(b->fn->types, SCALAR_I32), 1);
     IrValue *v = ir_op1(b, IR_NUM_PROGRAMS, type_scalar(b->fn->types, SCALAR_I32), 0, NULL);
     v->def->attr.axis = axis;
     return v;
@@ -36,6 +38,7 @@ typedef struct Decode {
     IrFunc *fn;
     IrBlock *block;
     IrValue *tile, *extents[3];
+    int axes;  // with more than one program
 } Decode;
 
 /// program_id: a digit of the program's number.
@@ -46,32 +49,37 @@ static bool replace_id(IrOp *op, void *cx)
         return true;
     IrBuilder b = { .fn = d->fn, .block = op->block, .before = op, .span = op->span };
     IrValue *id = d->tile;
-    for (int k = 0; k < op->attr.axis; k++)
+    if (op->attr.axis >= d->axes)
+        id = ir_const_int(&b, id->type, 0);
+    for (int k = 0; k < op->attr.axis && op->attr.axis < d->axes; k++)
         id = ir_binary(&b, IR_IDIV, id, d->extents[k]);
-    if (op->attr.axis < 2)
+    if (op->attr.axis + 1 < d->axes)
         id = ir_binary(&b, IR_REM, id, d->extents[op->attr.axis]);
-    id->hint = op->results[0]->hint;
+    if (id != d->tile)
+        id->hint = op->results[0]->hint;
     ir_replace(op->results[0], id);
     ir_remove(op);
     return true;
 }
 
 /// Moves the body into a loop over programs from `first` on in steps of `step`.
-static IrOp *wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step)
+static IrOp *wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step, int axes)
 {
     const Type *i32 = type_scalar(fn->types, SCALAR_I32);
-    Decode d = { .fn = fn };
+    Decode d = { .fn = fn, .axes = axes };
     for (int k = 0; k < 3; k++)
-        d.extents[k] = programs(b, k);
-    IrValue *all =
-        ir_binary(b, IR_MUL, ir_binary(b, IR_MUL, d.extents[0], d.extents[1]), d.extents[2]);
+        d.extents[k] = programs(b, k, axes);
+    IrValue *all = d.extents[0];
+    for (int k = 1; k < axes; k++)
+        all = ir_binary(b, IR_MUL, all, d.extents[k]);
+    const IrOp *last = b->before->prev;  // of what stays in front of the loop
     b->before = fn->body->last;
     IrOp *loop = ir_op(b, IR_FOR, 3, (IrValue *[]){ first, all, step }, 0, NULL, 1);
     IrBlock *body = loop->regions[0];
     d.tile = ir_block_arg(fn, body, i32, sym_of(fn->syms, "program"));
     IrBuilder in = { .fn = fn, .block = body, .span = fn->span };
     IrOp *yield = ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
-    for (IrOp *op = all->def->next, *next; op != loop; op = next) {
+    for (IrOp *op = last->next, *next; op != loop; op = next) {
         next = op->next;
         ir_move_before(op, yield);
     }
@@ -198,7 +206,7 @@ static void take_turns(IrFunc *fn, IrBuilder *b, IrValue *team, IrOp *loop)
     skip(&in, count);
 }
 
-static void wrap_side(IrFunc *fn, unsigned teams)
+static void wrap_side(IrFunc *fn, unsigned teams, int axes)
 {
     const Type *i32 = type_scalar(fn->types, SCALAR_I32);
     IrBuilder b = { .fn = fn, .block = fn->body, .before = fn->body->first, .span = fn->span };
@@ -208,7 +216,7 @@ static void wrap_side(IrFunc *fn, unsigned teams)
         first = ir_binary(&b, IR_ADD, first, ir_binary(&b, IR_MUL, team, step));
         step = ir_binary(&b, IR_MUL, step, ir_const_int(&b, i32, teams));
     }
-    IrOp *loop = wrap(fn, &b, first, step);
+    IrOp *loop = wrap(fn, &b, first, step, axes);
     if (teams > 1)
         take_turns(fn, &b, team, loop);
 }
@@ -220,8 +228,9 @@ void specialize_persist(Special *s)
         return;
     fn->is_persistent = fn->producer->is_persistent = true;
     fn->teams = (uint16_t)s->teams;
-    wrap_side(fn, s->teams);
+    const int axes = s->cx->grid_axes ? (int)s->cx->grid_axes : 3;
+    wrap_side(fn, s->teams, axes);
     fn->producer->value_count = fn->value_count;
-    wrap_side(fn->producer, 1);
+    wrap_side(fn->producer, 1, axes);
     fn->value_count = fn->producer->value_count;
 }

@@ -150,18 +150,27 @@ static bool const_of(const IrValue *v, int64_t *value)
     return true;
 }
 
-/// How a loop counts: by its counter where the step is 1, which never passes the end; else by trips, so
-/// that the counter may wrap.
+/// How a loop counts: by its counter where the step is 1, which never passes the end; in 64 bits where no
+/// other step can wrap them; else by trips, which cost a division, so that the counter may wrap.
 typedef struct Counting {
     const char *counter, *ctype, *end, *step;
-    const char *trips;  // NULL: by the counter
+    const char *trips, *wide;  // both NULL: by the counter
 } Counting;
+
+/// A count of blocks, or a multiple.
+static bool is_of_launch(const IrValue *v)
+{
+    int64_t by;
+    if (v->def && v->def->code == IR_MUL)
+        return is_of_launch(v->def->args[0]) && const_of(v->def->args[1], &by) && by > 0;
+    return v->def && v->def->code == IR_BLOCK_COUNT;
+}
 
 static Counting emit_for_head(Emit *e, const IrOp *op)
 {
     const char *lo = cuda_ref(e, op->args[0], "0");
     Counting c = { cuda_value_name(e, op->regions[0]->args[0]), cuda_ctype(e, op->args[0]->type),
-                   cuda_ref(e, op->args[1], "0"), cuda_ref(e, op->args[2], "0"), NULL };
+                   cuda_ref(e, op->args[1], "0"), cuda_ref(e, op->args[2], "0"), NULL, NULL };
     int64_t by = 0;
     const bool is_const = const_of(op->args[2], &by),
                down = is_const && type_is_signed(op->args[2]->type) && by < 0;
@@ -171,9 +180,15 @@ static Counting emit_for_head(Emit *e, const IrOp *op)
                   c.counter);
         return c;
     }
-    c.trips = cuda_name(e, "trips");
     e->needs |= NEED_BASE | NEED_INT;
     cuda_line(e, "%s %s = %s;", c.ctype, c.counter, lo);
+    if (is_of_launch(op->args[2]) && type_elem_bytes(op->args[0]->type) == sizeof(int32_t)) {
+        c.wide = cuda_name(e, "wide");
+        cuda_line(e, "for (long long %s = %s; %s < %s; %s += %s, %s = nt_add<%s>(%s, %s)) {", c.wide, lo,
+                  c.wide, c.end, c.wide, c.step, c.counter, c.ctype, c.counter, c.step);
+        return c;
+    }
+    c.trips = cuda_name(e, "trips");
     cuda_line(
         e, "for (auto %s = nt_trips%s<%s>(%s, %s, %s); %s != 0; %s--, %s = nt_add<%s>(%s, %s)) {",
         c.trips, down ? "_down" : "", c.ctype, lo, c.end, c.step, c.trips, c.trips, c.counter, c.ctype,
@@ -184,12 +199,15 @@ static Counting emit_for_head(Emit *e, const IrOp *op)
 /// On to the next iteration within the text of the body, or out of the loop.
 static void emit_next_iteration(Emit *e, const Counting *c)
 {
-    if (!c->trips) {
+    if (!c->trips && !c->wide) {
         cuda_line(e, "if (++%s >= %s)", c->counter, c->end);
         cuda_line(e, "    break;");
         return;
     }
-    cuda_line(e, "if (--%s == 0)", c->trips);
+    if (c->wide)
+        cuda_line(e, "if ((%s += %s) >= %s)", c->wide, c->step, c->end);
+    else
+        cuda_line(e, "if (--%s == 0)", c->trips);
     cuda_line(e, "    break;");
     cuda_line(e, "%s = nt_add<%s>(%s, %s);", c->counter, c->ctype, c->counter, c->step);
 }

@@ -233,6 +233,15 @@ static void registers_of(const IrFunc *fn, unsigned *few, unsigned *many)
         *many = 240;
 }
 
+/// The maps come to the multiprocessor meanwhile: the first copy does not wait for its own, nor the last one.
+static void emit_map_prefetch(Emit *e)
+{
+    cuda_line(e, "if (threadIdx.x == %u) {", cuda_threads(e->fn) - 32u * e->fn->producer_warps);
+    for (unsigned i = 0; i < e->fn->map_count; i++)
+        cuda_line(e, "    nt_tma_prefetch(&%s);", e->maps[i]);
+    cuda_line(e, "}");
+}
+
 static void emit_barriers(Emit *e)
 {
     const IrFunc *fn = e->fn;
@@ -257,6 +266,7 @@ static void emit_barriers(Emit *e)
     cuda_line(e, "nt_mbar_init_fence();");
     e->body.indent--;
     cuda_line(e, "}");
+    emit_map_prefetch(e);
     cuda_line(e, "__syncthreads();");
     for (unsigned i = 0; i < fn->pipe_count; i++) {
         if (fn->pipes[i].stages > 1)
