@@ -89,7 +89,7 @@ static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *name
             continue;
         }
         cuda_line(e, "%s;", decl);
-        if (named_by)
+        if (named_by && !(op->code == IR_FOR && cuda_dot_begins_sum(op, i)))
             emit_copy(e, result, names[i], cuda_place(e, op->args[op->argc - op->resultc + i]));
     }
     return names;

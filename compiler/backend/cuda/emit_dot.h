@@ -40,6 +40,9 @@ void cuda_dot_mma(Emit *e, const EmitDot *d);
 void cuda_dot_wgmma(Emit *e, const EmitDot *d);
 /// Fills `words` (emit_wgmma.c): what an asynchronous product reads is declared beside its sum.
 void cuda_dot_words(Emit *e, EmitDot *d);
+/// True when carried value `index` of a loop is a sum that begins at zero in products of the loop, which is not
+/// cleared in front of it. Where it made no round the sum is cleared behind the wait for it.
+bool cuda_dot_begins_sum(const IrOp *loop, uint32_t index);
 /// Declares, for each product of a loop's body that runs on into the next iteration and has a factor in
 /// registers, words for every other iteration, since those of the one before are still read. The body is
 /// printed twice then: true.

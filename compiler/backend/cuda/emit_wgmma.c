@@ -90,15 +90,42 @@ static const char *descriptor(Emit *e, const EmitDot *d, unsigned which, const D
     return strcmp(to.text, "0") == 0 ? x->name : cuda_text(e, "%s + (%s)", x->name, to.text);
 }
 
-static bool is_zero(const IrValue *v)
+static bool is_zero_constant(const IrValue *v)
 {
+    if (!ir_is_const(v))
+        return false;
     const IrConst *c = &v->def->attr.konst;
-    return v->def->code == IR_CONST && (c->is_float ? c->f == 0 : c->i == 0);
+    return c->is_float ? c->f == 0 : c->i == 0;
 }
 
 bool cuda_dot_starts_anew(const IrOp *op)
 {
-    return op->attr.dot.wgmma && op->args[2]->def != NULL && is_zero(op->args[2]);
+    return op->attr.dot.wgmma && is_zero_constant(op->args[2]);
+}
+
+bool cuda_dot_begins_sum(const IrOp *loop, uint32_t index)
+{
+    const IrBlock *body = loop->regions[0];
+    if (!is_zero_constant(loop->args[3 + index]))
+        return false;
+    for (const IrOp *op = body->first; op; op = op->next)
+        if (op->code == IR_DOT && op->attr.dot.carried && op->args[2] == body->args[1 + index])
+            return true;
+    return false;
+}
+
+/// Whether the product adds at step `k`, as an expression.
+static const char *adds_at(Emit *e, const IrOp *op, const char *k)
+{
+    const bool is_first_step = strcmp(k, "0") == 0;
+    if (op->attr.dot.carried && cuda_dot_begins_sum(op->block->parent, op->args[2]->index - 1)) {
+        const char *held = cuda_ref(e, op->block->args[op->block->argc - 1], "0");  // see dot_carry.c
+        return is_first_step ? cuda_text(e, "%s >= 0", held)
+                             : cuda_text(e, "%s >= 0 || %s > 0", held, k);
+    }
+    if (!cuda_dot_starts_anew(op))
+        return "1";
+    return is_first_step ? "0" : cuda_text(e, "%s > 0", k);
 }
 
 static const char *factor_name(const EmitDot *d, unsigned which)
@@ -256,6 +283,14 @@ bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
     if (sum->def->code == IR_FOR || !sum->def->attr.dot.carried)  // else it runs on
         cuda_line(e, "nt_wgmma_keep(%s);", cuda_place(e, sum).text);
     keep_words(e, sum);
+    if (sum->def->code == IR_FOR && cuda_dot_begins_sum(sum->def, sum->index)) {  // and never began
+        cuda_line(e, "if (%s < 0) {", cuda_ref(e, sum->def->results[sum->def->resultc - 1], "0"));
+        e->body.indent++;
+        const char *slot = cuda_loop(e, cuda_slots(sum), 1);
+        cuda_line(e, "%s = 0;", cuda_slot_of(e, sum, cuda_place(e, sum).text, slot));
+        cuda_loop_end(e, cuda_slots(sum), 1);
+        cuda_block_end(e);
+    }
     e->places[op->results[0]->id] = cuda_place(e, sum);
     return true;
 }
@@ -299,13 +334,11 @@ static void emit_instructions(Emit *e, const EmitDot *d, const Described *x, uns
     const char *t = cuda_dot_loop(e, "t", d->slots >> block_bits, 1);
     const char *sum =
         strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * %u", d->sum, t, columns / 2);
-    const char *adds = !cuda_dot_starts_anew(d->op) ? "1"
-                       : strcmp(k, "0") == 0        ? "0"
-                                                    : cuda_text(e, "%s > 0", k);
     const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k)
                                 : descriptor(e, d, 0, &x[0], block_bits, t, k);
     cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'),
-              majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], block_bits, t, k), adds);
+              majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], block_bits, t, k),
+              adds_at(e, d->op, k));
     cuda_block_end(e);
     cuda_block_end(e);
 }
