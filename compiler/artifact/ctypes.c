@@ -21,9 +21,11 @@ const char *artifact_type_name(Arena *a, const char *kernel)
     Buf b = { 0 };
     bool first = true;
     for (; *kernel; kernel++) {
-        const unsigned char c = (unsigned char)*kernel;
+        char c = *kernel;
+        if (first)
+            c = (char)toupper((unsigned char)c);
         if (c != '_')
-            buf_putc(&b, first ? (char)toupper(c) : (char)c);
+            buf_putc(&b, c);
         first = c == '_';
     }
     const char *name = arena_strndup(a, b.at ? b.at : "", b.len);

@@ -382,8 +382,10 @@ void options_split(Arena *a, const char *text, StrList *out)
             continue;
         }
         in_word = true;
-        if (quote ? *text == quote : *text == '"' || *text == '\'')
-            quote = quote ? 0 : *text;
+        if (quote && *text == quote)
+            quote = 0;
+        else if (!quote && (*text == '"' || *text == '\''))
+            quote = *text;
         else if (*text == '\\' && quote != '\'' && text[1])
             buf_putc(&word, *++text);
         else

@@ -4,6 +4,7 @@
 #include "passes/pass.h"
 #include "support/fs.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool check_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -98,11 +99,12 @@ static bool check_pass(Arena *a, const Options *opt)
         return true;
     const char *name = arena_strndup(a, opt->ir_after, strcspn(opt->ir_after, "."));
     const char *suffix = opt->ir_after + strlen(name);
-    unsigned rows = 0, wanted = 1;
+    unsigned rows = 0;
     for (const PassInfo *p = pass_info; p->name; p++)
         rows += strcmp(p->name, name) == 0;
-    if (rows &&
-        (!*suffix || (sscanf(suffix, ".%u", &wanted) == 1 && wanted >= 1 && wanted <= rows)))
+    char *end = "";
+    const unsigned long wanted = *suffix ? strtoul(suffix + 1, &end, 10) : 1;
+    if (wanted >= 1 && wanted <= rows && *end == '\0')
         return true;
     fprintf(stderr, "newtc: error: there is no pass '%s'; the passes, in order:", opt->ir_after);
     for (const PassInfo *p = pass_info; p->name; p++)

@@ -21,7 +21,7 @@ static const char *inner_path(Arena *a, const char *path)
 {
     char *copy = arena_printf(a, "%s", path + strspn(path, "/"));
     for (char *at = copy; (at = strstr(at, "..")) != NULL;)
-        memcpy(at, "__", 2);
+        at[0] = at[1] = '_';
     return copy;
 }
 

@@ -415,7 +415,7 @@ static void line(const char *head, const AstNode *n, const char *tail, Buf *out)
     buf_printf(out, "%*s%s", (int)(4 * out->indent), "", head);
     if (n)
         wrap(n, LEVEL_LAMBDA, (Wrap){ .indent = out->indent },
-             4 * out->indent + strlen(head) + strlen(tail), out);
+             (size_t)4 * out->indent + strlen(head) + strlen(tail), out);
     buf_printf(out, "%s\n", tail);
 }
 

@@ -305,6 +305,8 @@ static inline IrValue *ir_forwarded(IrValue *v)
 void ir_apply_replacements(IrFunc *fn);
 /// uses[id] = number of operand slots that hold the value; in `a`, value_count long.
 uint32_t *ir_count_uses(const IrFunc *fn, Arena *a);
+/// Whether two operations of one code that change nothing have the same attribute.
+bool ir_same_attr(const IrOp *x, const IrOp *y);
 /// True when `v` is visible at `op` (defined before it in this or an enclosing block).
 bool ir_dominates(const IrValue *v, const IrOp *op);
 /// Copies `op` (with its regions) before b->before; operands are looked up in `map` (by value id,

@@ -89,5 +89,8 @@ bool ir_const_equal(IrConst a, IrConst b)
 {
     if (a.is_float != b.is_float)
         return false;
-    return a.is_float ? memcmp(&a.f, &b.f, sizeof a.f) == 0 : a.i == b.i;
+    uint64_t x = 0, y = 0;
+    memcpy(&x, &a.f, sizeof x);
+    memcpy(&y, &b.f, sizeof y);
+    return a.is_float ? x == y : a.i == b.i;
 }

@@ -108,7 +108,7 @@ static bool read_value(IrReader *r, IrValue **out)
 static bool read_argument(IrReader *r, IrBlock *b)
 {
     Sym full;
-    IrTypeText type;
+    IrTypeText type = { 0 };
     ir_text_lines(r);
     uint32_t at = r->at;
     if (!read_name(r, '%', &full) || !ir_text_expect(r, ':') || !ir_text_type(r, &type))

@@ -453,8 +453,7 @@ Val lower_fn_advance(Lower *cx, const BoundArgs *args)
 
 static bool refuse_arg(Lower *cx, const BoundArgs *args, unsigned index)
 {
-    const Val *v = &args->at[index];
-    if (lower_is_none(*v) || (v->kind == VAL_CONST && v->c.kind == CONST_BOOL && v->c.v.b))
+    if (lower_is_none(args->at[index]))
         return true;
     lower_error(cx, DIAG_BAD_CALL, args->spans[index],
                 "'%s' does not go with a block pointer; use 'boundary_check'",

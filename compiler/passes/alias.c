@@ -52,7 +52,7 @@ static bool same_value(const IrValue *a, const IrValue *b, unsigned *budget)
     if (y->code == IR_CONVERT)
         return same_value(a, y->args[0], budget);
     if (x->code != y->code || ir_op_info[x->code].effects != EFFECT_PURE || x->regionc > 0 ||
-        x->argc != y->argc || memcmp(&x->attr, &y->attr, sizeof x->attr) != 0)
+        x->argc != y->argc || !ir_same_attr(x, y))
         return false;
     for (uint32_t i = 0; i < x->argc; i++) {
         if (!same_value(x->args[i], y->args[i], budget))

@@ -24,51 +24,12 @@ typedef struct Cse {
     uint32_t epoch;
 } Cse;
 
-static bool same_mem(const IrMem *a, const IrMem *b)
-{
-    return a->cache == b->cache && a->evict == b->evict && a->vec == b->vec &&
-           a->contiguous == b->contiguous && a->aligned == b->aligned &&
-           a->mask_uniform == b->mask_uniform && a->aligned_alike == b->aligned_alike &&
-           a->mask_falls == b->mask_falls;
-}
-
-static bool same_attr(const IrOp *x, const IrOp *y)
-{
-    const IrAttr *a = &x->attr, *b = &y->attr;
-    switch (ir_op_info[x->code].attr) {
-    case ATTR_NONE: return true;
-    case ATTR_CONST: return ir_const_equal(a->konst, b->konst);
-    case ATTR_RANGE: return a->range.lo == b->range.lo && a->range.hi == b->range.hi;
-    case ATTR_AXIS: return a->axis == b->axis;
-    case ATTR_PERM: return memcmp(a->perm, b->perm, type_rank(x->results[0]->type)) == 0;
-    case ATTR_MEM: return same_mem(&a->mem, &b->mem);
-    case ATTR_REDUCE:
-        return a->reduce.kind == b->reduce.kind && a->reduce.axis == b->reduce.axis &&
-               a->reduce.propagate_nan == b->reduce.propagate_nan &&
-               a->reduce.tie_break_left == b->reduce.tie_break_left;
-    case ATTR_NAN: return a->propagate_nan == b->propagate_nan;
-    case ATTR_CAST: return a->round_to_zero == b->round_to_zero;
-    case ATTR_DOT:
-        return a->dot.precision == b->dot.precision && a->dot.mma == b->dot.mma &&
-               a->dot.wgmma == b->dot.wgmma;
-    case ATTR_LOOP:
-    case ATTR_COPY:
-    case ATTR_GROUPS:
-    case ATTR_ATOMIC:
-    case ATTR_TEXT:
-    case ATTR_BARRIER:
-    case ATTR_RING:
-    case ATTR_PIPE: return false;  // effects are never equal, tiles change
-    }
-    return false;
-}
-
 static bool same_op(const IrOp *x, const IrOp *y)
 {
     if (x->code != y->code || x->argc != y->argc || x->results[0]->type != y->results[0]->type ||
         x->results[0]->layout != y->results[0]->layout)
         return false;
-    return memcmp(x->args, y->args, x->argc * sizeof(IrValue *)) == 0 && same_attr(x, y);
+    return memcmp(x->args, y->args, x->argc * sizeof(IrValue *)) == 0 && ir_same_attr(x, y);
 }
 
 static uint64_t hash_op(const IrOp *op)

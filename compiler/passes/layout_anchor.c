@@ -172,7 +172,7 @@ static void measure_runs(const Layout *l, const Type *block, const uint8_t *orde
     bool in_slots = true;
     *vector = *run = 0;
     for (unsigned n = 0; n < block->rank; n++) {
-        unsigned low;
+        unsigned low = 0;
         const unsigned bits = layout_axis_bits(block, order[n], &low);
         for (unsigned i = 0; i < bits; i++) {
             const uint32_t bit = UINT32_C(1) << (low + i);

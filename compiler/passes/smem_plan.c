@@ -29,7 +29,8 @@ enum {
     RING_ALIGNMENT = 1024,  ///< the period of the widest swizzle
     PIECE_MARGIN = 4096,    ///< of shared memory, left for others beside a piece
     LEAST_PIECE = 512,      ///< more pieces would be no use
-    SMALL_BYTES = 4096      ///< up to here room is cheaper than a barrier
+    SMALL_BYTES = 4096,     ///< up to here room is cheaper than a barrier
+    NOTED_PART = 16         ///< of a chip's shared memory: errors name what takes this much
 };
 
 typedef struct Plan {
@@ -206,6 +207,28 @@ static uint32_t count_users(const Plan *p, const IrBlock *b)
     return count < 2 ? count : 2;
 }
 
+static bool note_scratch(IrOp *op, void *cx)
+{
+    const Plan *p = cx;
+    const uint32_t bytes = scratch_bytes(p, op);
+    if (bytes >= p->cx->target->shared_max / NOTED_PART)
+        diag_note(p->cx->diags, op->span, "'%s' here needs %u bytes", ir_op_info[op->code].mnemonic,
+                  (unsigned)bytes);
+    return true;
+}
+
+/// Whatever takes a large part of shared memory.
+static void note_buffers(Plan *p, Span span)
+{
+    for (uint32_t r = 0; r < p->fn->ring_count; r++) {
+        const IrRing *ring = &p->fn->rings[r];
+        if (ring->bytes > 0)
+            diag_note(p->cx->diags, span, "%u tiles of %u bytes are kept for the loop's products",
+                      (unsigned)ring->stages, (unsigned)ring->bytes);
+    }
+    ir_walk(p->fn, note_scratch, p);
+}
+
 /// The function uses shared memory up to `end`.
 static void take_up_to(Plan *p, uint32_t end, Span span)
 {
@@ -216,6 +239,7 @@ static void take_up_to(Plan *p, uint32_t end, Span span)
         diag_report(p->cx->diags, DIAG_SHARED_MEMORY, span,
                     "needs %u bytes of shared memory, and '%s' has %u", (unsigned)end,
                     p->cx->target->name, (unsigned)p->cx->target->shared_max);
+        note_buffers(p, span);
         diag_help(p->cx->diags, "use a smaller block");
     }
 }

@@ -60,7 +60,7 @@ static void print_message(Buf *out, const char *text)
 {
     for (size_t len; *text; text += len) {
         len = strcspn(text, "\n");
-        if (len > 2 * MESSAGE_PART) {
+        if (len > (size_t)2 * MESSAGE_PART) {
             print_bytes(out, text, MESSAGE_PART);
             buf_puts(out, " ... ");
             print_bytes(out, text + len - MESSAGE_PART, MESSAGE_PART);

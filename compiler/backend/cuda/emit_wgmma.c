@@ -40,7 +40,7 @@ static unsigned log2_of(unsigned n)
 static EmitIndex units(Emit *e, const Described *x, const char *var, const uint32_t *basis,
                        unsigned count)
 {
-    uint32_t moved[LAYOUT_MAX_BITS];
+    uint32_t moved[LAYOUT_MAX_BITS] = { 0 };
     EmitIndex out = { "0", 0 };
     for (unsigned k = 0; k < count; k++)
         moved[k] = layout_dot_index(x->factor, basis[k]) * x->bytes / UNIT_BYTES;
