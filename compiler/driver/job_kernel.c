@@ -353,6 +353,8 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
     const bool is_largest = index + 1 == form->first_variant + form->variant_count;
     if (is_largest && !cuda_check_time(fn, job->opt->compile_budget, &job->diags))
         return false;
+    if (index == form->first_variant)  // the one with the most facts
+        report_narrow_accesses(&job->arena, &job->diags, fn);
     if (job->emit & EMIT_REPORT) {
         Buf *accesses = &text->accesses[index - text->first_variant];
         buf_clear(accesses);

@@ -38,16 +38,20 @@ static void put_tests(const IrMem *mem, int64_t bytes, bool masked, Buf *out)
         buf_printf(out, "%sthe mask is the same for all of them", before);
 }
 
+/// Why an access is narrow although a thread holds several elements; NULL: it holds no more.
+static const char *narrow_reason(const AxisInfo *axes, const IrValue *pointers, int64_t vec)
+{
+    if (vec > 1 || longest_run(axes, pointers) > 1)
+        return NULL;
+    return axis_info_from_memory(axes, pointers)
+               ? "the addresses depend on loaded values"
+               : "what is beside each other in the block is not known to be so in memory";
+}
+
 static void put_narrow_reason(const AccessReport *r, const IrValue *pointers, int64_t vec, Buf *out)
 {
-    if (vec > 1 || longest_run(r->axes, pointers) > 1)
-        buf_puts(out, "; no wider: a thread holds no more neighbours");
-    else if (axis_info_from_memory(r->axes, pointers))
-        buf_puts(out, "; no wider: the addresses depend on loaded values");
-    else
-        buf_puts(
-            out,
-            "; no wider: what is beside each other in the block is not known to be so in memory");
+    const char *reason = narrow_reason(r->axes, pointers, vec);
+    buf_printf(out, "; no wider: %s", reason ? reason : "a thread holds no more neighbours");
 }
 
 static void put_place(const SourceMap *sources, Span span, bool is_load, ScalarKind elem, Buf *out)
@@ -120,6 +124,37 @@ void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *
 {
     AccessReport r = { sources, axis_info_compute(fn, a), out };
     ir_walk_block(fn->body, put_access, &r);
+}
+
+typedef struct NarrowWarnings {
+    DiagSink *diags;
+    const AxisInfo *axes;
+    unsigned threads;
+} NarrowWarnings;
+
+static bool warn_narrow(IrOp *op, void *cx)
+{
+    const NarrowWarnings *w = cx;
+    if (op->code != IR_LOAD && op->code != IR_STORE)
+        return true;
+    const IrValue *pointers = op->args[0];
+    const int64_t bytes = type_elem_bytes(type_elem(pointers->type)->elem),
+                  vec = op->attr.mem.vec > 1 ? op->attr.mem.vec : 1;
+    if (!type_is_block(pointers->type) || vec * bytes >= 16 || pointers->type->numel <= w->threads)
+        return true;
+    const char *reason = narrow_reason(w->axes, pointers, vec);
+    if (reason)
+        diag_report(w->diags, DIAG_NARROW_ACCESS, op->span, "%" PRId64 " bits at once: %s",
+                    vec * bytes * 8, reason);
+    return true;
+}
+
+void report_narrow_accesses(Arena *a, DiagSink *diags, const IrFunc *fn)
+{
+    if (diags->level[DIAG_NARROW_ACCESS] == SEVERITY_IGNORED)
+        return;
+    NarrowWarnings w = { diags, axis_info_compute(fn, a), 32U * fn->num_warps };
+    ir_walk_block(fn->body, warn_narrow, &w);
 }
 
 /// "LDG.128 2, STG.128 1, FADD 4": what was met, in the order of the table.

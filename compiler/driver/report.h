@@ -8,6 +8,9 @@
 /// it is no wider.
 void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *out);
 
+/// Warns of the narrow ones among them that need not be (-Wperf).
+void report_narrow_accesses(Arena *a, DiagSink *diags, const IrFunc *fn);
+
 /// What became of a load or store that might be a copy of a tile by a thread of its own.
 typedef struct ReportCopy {
     Span span;

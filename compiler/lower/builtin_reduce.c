@@ -106,6 +106,22 @@ static IrValue *reduced_input(Lower *cx, const BoundArgs *args)
     return NULL;
 }
 
+/// Zeros that a mask left in `x` take part in the search for the largest or smallest element.
+static void warn_absent(Lower *cx, const char *what, const IrValue *x)
+{
+    while (x->def && (x->def->code == IR_CAST || x->def->code == IR_NEG))
+        x = x->def->args[0];
+    if (!x->def || x->def->code != IR_LOAD || !x->def->args[1] || x->def->args[2])
+        return;
+    diag_report(lower_diags(cx), DIAG_MISSING_OTHER, x->def->span,
+                "what the mask leaves out reads as 0 and takes part in '%s'", what);
+    if (type_is_float(type_elem(x->type)))
+        diag_help(lower_diags(cx), "give 'other', as in 'other=%sfloat(\"inf\")'",
+                  strstr(what, "min") ? "" : "-");
+    else
+        diag_help(lower_diags(cx), "give 'other' a value that cannot win");
+}
+
 static const Type *scalar_of(Lower *cx, ScalarKind kind)
 {
     return type_scalar(lower_types(cx), kind);
@@ -187,6 +203,7 @@ Val lower_fn_max(Lower *cx, const BoundArgs *args)
         return val_error();
     if (indices && type_is_block(x->type) && !one_axis(cx, &axes, args))
         return val_error();
+    warn_absent(cx, args->builtin->name->text, x);
     RuleResult r = rule_reduce(indices ? RULE_MAX_INDICES : RULE_MAX, type_scalar_kind(x->type));
     IrValue *index = NULL;
     IrValue *value = ordered(cx, ir_cast(lower_builder(cx), x, scalar_of(cx, r.operand)));
@@ -209,6 +226,7 @@ Val lower_fn_argmax(Lower *cx, const BoundArgs *args)
         return val_error();
     if (type_is_block(x->type) && !one_axis(cx, &axes, args))
         return val_error();
+    warn_absent(cx, args->builtin->name->text, x);
     return val_of(reduce_index(cx, kind, x, &axes, keep, left));
 }
 
@@ -256,6 +274,7 @@ Val lower_fn_softmax(Lower *cx, const BoundArgs *args)
     }
     if (!lower_is_none(args->at[1]) && !lower_want_axis(cx, args, 1, type_rank(x->type), &axis))
         return val_error();
+    warn_absent(cx, "softmax", x);
     if (type_scalar_kind(x->type) != SCALAR_F64)
         x = ir_cast(b, x, scalar_of(cx, SCALAR_F32));
     IrValue *shifted = ir_binary(b, IR_SUB, x, along(cx, REDUCE_MAX, x, axis));

@@ -410,6 +410,12 @@ static IrValue *select_condition(Lower *cx, Val c, Span span)
     IrValue *v = lower_value(cx, c, "condition", span);
     if (!v || type_is_bool(v->type))
         return v;
+    if (c.kind == VAL_VALUE) {
+        diag_report(cx->consts.diags, DIAG_INT_CONDITION, span,
+                    "the condition of 'where' is %s and counts as true where it is not 0",
+                    type_text(cx->program->types, type_elem(v->type)));
+        diag_help(cx->consts.diags, "write '!= 0'");
+    }
     Val nonzero = lower_compare(cx, AST_NE, c, span, val_const(const_int(0)), span, span);
     return lower_value(cx, nonzero, "condition", span);
 }

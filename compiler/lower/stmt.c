@@ -269,9 +269,24 @@ static void lower_leave_round(Lower *cx, const AstNode *n)
 }
 
 /// An expression that is evaluated for its effects. A block pointer has none: it was to be moved.
+/// Whether the operations behind `last` in their block change nothing.
+static bool is_without_effects(const IrBlock *block, const IrOp *last)
+{
+    for (const IrOp *op = last ? last->next : block->first; op; op = op->next)
+        if (ir_has_effects(op) || op->regionc > 0 ||
+            (op->code == IR_LOAD && op->attr.mem.is_volatile))
+            return false;
+    return true;
+}
+
 static void lower_expr_stmt(Lower *cx, const AstNode *value)
 {
+    const IrBlock *block = cx->b.block;
+    const IrOp *last = block->last;
     Val v = lower_expr(cx, value);
+    if (v.kind == VAL_VALUE && cx->b.block == block && is_without_effects(block, last))
+        diag_report(cx->consts.diags, DIAG_UNUSED_VALUE, value->span,
+                    "the value of this statement is not used");
     if (v.kind != VAL_VIEW || v.view->kind != VIEW_BLOCK_POINTER)
         return;
     lower_error(cx, DIAG_BAD_CALL, value->span,

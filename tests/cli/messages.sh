@@ -15,6 +15,8 @@ one as error         | 1 | --arch=host -Werror=shift-count warns.newt | errs 1
 another as error     | 0 | --arch=host -Werror=float-to-int warns.newt | errs 0
 all but one          | 0 | --arch=host -Werror -Wno-error=shift-count warns.newt | errs 0
 header of C          | 1 | --arch=host -Werror --header=math.h good.newt | err the header is called 'math.h', as one of C's \[standard-header\] ; err help: name it with --header=math_kernels.h
+narrow access        | 0 | --arch=sm_80 --emit=cuda -Wperf gather.newt | err gather.newt:8:23: warning: 32 bits at once: the addresses depend on loaded values \[narrow-access\] ; files gather.cu
+in silence           | 0 | --arch=sm_80 --emit=cuda -Wall -Wextra gather.newt | quiet
 all groups           | 0 | --arch=host -Wall -Wextra -Wperf good.newt | quiet
 colour               | 1 | --arch=host -fdiagnostics-color=always four_errors.newt | err \[1;31merror
 JSON                 | 1 | --arch=host -fdiagnostics-format=json four_errors.newt | json

@@ -4,7 +4,7 @@
 . "$(dirname -- "$0")/common.sh"
 
 elsewhere=' internal ir-syntax file unknown-arch no-nvrtc tool-option shared-memory too-large
-    slow-compile compile-budget config-left-out stale-tuning '
+    slow-compile compile-budget config-left-out stale-tuning narrow-access '
 
 check() {
     sed -n 's/^DIAG([A-Z_0-9]*, "\([a-z-]*\)".*/\1/p' "$1/compiler/support/diags.def" | while IFS= read -r slug; do
