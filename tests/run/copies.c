@@ -105,7 +105,7 @@ static void run_product(RunCx *cx, NewtType t, NewtType c, bool turn_a, bool tur
                         Anew *anew, const char *name)
 {
     for (int i = 0; i < SHAPE_COUNT; i++) {
-        Product p = { t, t, NEWT_F32, t == NEWT_F32, shapes[i][0], shapes[i][1], shapes[i][2], 1, 1, 1, 1, 0 };
+        Product p = { t, t, NEWT_F32, t == NEWT_F32, shapes[i][0], shapes[i][1], shapes[i][2], 1, 1, 1, 1, 0, 0 };
         *(turn_a ? &p.a_col : &p.a_row) = padded(turn_a ? p.m : p.k);
         *(turn_b ? &p.b_col : &p.b_row) = padded(turn_b ? p.k : p.n);
         launch_product(cx, p, c, moved, anew, anew ? 1 + i % 2 : 1, name);

@@ -9,7 +9,8 @@ typedef struct Product {
     NewtType a, b, c;
     bool tf32;
     int32_t m, n, k, a_row, a_col, b_row, b_col;
-    Num lost;  ///< of each product, relative
+    Num lost;       ///< of each product, relative
+    int32_t c_row;  ///< elements from row to row of the result; 0: n
 } Product;
 
 /// Element (m, n) with what may be added to it, and how far a sum in the result's type may be from

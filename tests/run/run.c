@@ -1,6 +1,6 @@
 // run.c - runs every case of tests/run on one device.
 //
-//     run_tests DEVICE [-k PATTERN] [--seed N]
+//     run_tests DEVICE [-k PATTERN] [--seed N] [--rounds N]
 //
 // Exit code 77 when the device does not exist here, so that CTest shows a skipped test.
 #include "run.h"
@@ -158,6 +158,7 @@ enum { FILE_COUNT = sizeof files / sizeof *files, NAME_SIZE = 96 };
 typedef struct RunState {
     NewtDevice *device;
     uint64_t seed;
+    unsigned rounds;
     const RunTest *test;
     char name[NAME_SIZE];
 } RunState;
@@ -165,14 +166,14 @@ typedef struct RunState {
 static void run_one(void **at)
 {
     const RunState *s = *at;
-    RunCx cx = { .device = s->device, .random = s->seed };
+    RunCx cx = { .device = s->device, .random = s->seed, .rounds = s->rounds };
     s->test->run(&cx);
     run_release(&cx);
 }
 
 /// The tests whose name ("file.test.w4", blanks as they are) matches `pattern`; returns how many.
-static size_t collect(const char *pattern, NewtDevice *device, uint64_t seed,
-                      struct CMUnitTest *tests, RunState *states)
+/// `all`: what they have in common.
+static size_t collect(const char *pattern, RunState all, struct CMUnitTest *tests, RunState *states)
 {
     size_t count = 0, number = 0;
     for (size_t i = 0; i < FILE_COUNT; i++)
@@ -182,7 +183,9 @@ static size_t collect(const char *pattern, NewtDevice *device, uint64_t seed,
             if (fnmatch(pattern, name, 0) != 0)
                 continue;
             if (states) {
-                states[count] = (RunState){ device, seed + number, t, "" };
+                states[count] = all;
+                states[count].seed += number;
+                states[count].test = t;
                 memcpy(states[count].name, name, sizeof name);
                 tests[count] =
                     (struct CMUnitTest){ states[count].name, run_one, NULL, NULL, &states[count] };
@@ -195,17 +198,18 @@ static size_t collect(const char *pattern, NewtDevice *device, uint64_t seed,
 int main(int argc, char **argv)
 {
     const char *name = "host", *pattern = "*";
-    uint64_t seed = (uint64_t)time(NULL);
+    RunState all = { .seed = (uint64_t)time(NULL), .rounds = 1 };
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-k") == 0 && i + 1 < argc)
             pattern = argv[++i];
         else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
-            seed = strtoull(argv[++i], NULL, 10);
+            all.seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
+            all.rounds = (unsigned)strtoul(argv[++i], NULL, 10);
         else
             name = argv[i];
     }
-    NewtDevice *device = NULL;
-    NewtStatus status = newt_device_open(name, &device);
+    NewtStatus status = newt_device_open(name, &all.device);
     if (status == NEWT_NO_DRIVER || status == NEWT_NO_DEVICE) {
         printf("skipped: %s: %s\n", name, newt_last_error());
         return 77;
@@ -214,16 +218,16 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", name, newt_last_error());
         return 1;
     }
-    printf("device %s, seed %" PRIu64 "\n", newt_device_name(device), seed);
+    printf("device %s, seed %" PRIu64 "\n", newt_device_name(all.device), all.seed);
 
-    size_t count = collect(pattern, device, seed, NULL, NULL);
+    size_t count = collect(pattern, all, NULL, NULL);
     struct CMUnitTest *tests = calloc(count + 1, sizeof *tests);
     RunState *states = calloc(count + 1, sizeof *states);
     if (!tests || !states)
         return 1;
-    collect(pattern, device, seed, tests, states);
+    collect(pattern, all, tests, states);
     int failed = _cmocka_run_group_tests("run", tests, count, NULL, NULL);
-    newt_device_close(device);
+    newt_device_close(all.device);
     free(tests);
     free(states);
     return failed != 0;

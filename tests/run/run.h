@@ -27,6 +27,7 @@ typedef struct RunCx {
     RunBuffer *buffers;
     RunBuffer *temps;
     uint64_t random;
+    unsigned rounds;  ///< how often what is random is tried, 1 unless --rounds says more
 } RunCx;
 
 /// One test: a case file has a table of them, ended by a NULL name.
