@@ -79,11 +79,11 @@ static NewtDevice *device_find(CudaContext context, unsigned long long id)
 /// A copy of `text`, or NULL for NULL and "". False when out of memory.
 static bool text_copy(const char *text, char **out)
 {
-    bool any = text && *text;
-    *out = any ? malloc(strlen(text) + 1) : NULL;
+    const size_t size = text && *text ? strlen(text) + 1 : 0;
+    *out = size ? malloc(size) : NULL;
     if (*out)
-        strcpy(*out, text);
-    return *out || !any;
+        memcpy(*out, text, size);
+    return *out || !size;
 }
 
 static NewtDevice *device_new(const Options *options)
@@ -256,7 +256,7 @@ static bool parse_ordinal(const char *name, int *ordinal)
     size_t count = strspn(digits, "0123456789");
     if (count == 0 || count > 4 || digits[count] != '\0')
         return false;
-    *ordinal = atoi(digits);
+    *ordinal = (int)strtol(digits, NULL, 10);
     return true;
 }
 
@@ -328,7 +328,7 @@ static void device_destroy(NewtDevice *device)
     newti_modules_free(device, is_current);
     if (is_current)
         newti_device_leave(device, pushed);
-    if (device->retained)
+    if (driver && device->retained)
         driver->cuDevicePrimaryCtxRelease(device->ordinal);
     device_free(device);
 }

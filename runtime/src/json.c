@@ -267,8 +267,9 @@ static char *read_string(Reader *r)
 
 static Json *read_number(Reader *r)
 {
+    static const char marks[] = "+-.eE0123456789";
     const char *start = r->at;
-    while (r->at < r->end && memchr("+-.eE0123456789", *r->at, 15))
+    while (r->at < r->end && memchr(marks, *r->at, sizeof marks - 1))
         r->at++;
     char *text = copy_text(start, (size_t)(r->at - start)), *end = NULL;
     if (text && r->at > start)

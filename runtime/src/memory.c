@@ -22,8 +22,9 @@ static char *block_memory(HostBlock *block)
 static NewtStatus host_alloc(NewtDevice *device, size_t bytes, void **out)
 {
     HostBlock *block = NULL;
-    if (bytes <= SIZE_MAX - 2 * HOST_ALIGN)
-        block = aligned_alloc(HOST_ALIGN, (bytes + 2 * HOST_ALIGN - 1) / HOST_ALIGN * HOST_ALIGN);
+    const size_t more = (size_t)2 * HOST_ALIGN;
+    if (bytes <= SIZE_MAX - more)
+        block = aligned_alloc(HOST_ALIGN, (bytes + more - 1) / HOST_ALIGN * HOST_ALIGN);
     if (!block)
         return newti_fail(NEWT_NO_MEMORY, "newt_alloc: no memory for %zu bytes on the host", bytes);
     pthread_mutex_lock(&device->load_lock);

@@ -221,7 +221,7 @@ bool cuda_emit_for(Emit *e, const IrOp *op)
     const Counting counting = emit_for_head(e, op);
     e->body.indent++;
     e->loops++;
-    for (int turn = 0; turn <= twice; turn++) {
+    for (int turn = 0; turn < (twice ? 2 : 1); turn++) {
         if (turn > 0) {
             emit_next_iteration(e, &counting);
             cuda_dot_take_turns(e, body);
