@@ -152,9 +152,11 @@ static int64_t reach_of(const NewtTensor *t)
 {
     int64_t reach = 0, last = 0;
     for (int32_t i = 0; i < t->rank; i++) {
+        if (t->stride[i] <= -REACH_MAX || t->stride[i] >= REACH_MAX)
+            return REACH_MAX;
         int64_t stride = t->stride[i] < 0 ? -t->stride[i] : t->stride[i];
         int64_t steps = t->shape[i] > 0 ? t->shape[i] - 1 : 0;
-        if (stride < 0 || (stride && steps > REACH_MAX / stride))
+        if (stride && steps > REACH_MAX / stride)
             return REACH_MAX;
         last += steps * stride;
         if (last >= REACH_MAX)
