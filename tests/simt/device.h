@@ -53,6 +53,7 @@ void simt_store(void *to, const void *from, size_t bytes, bool mask, int space);
 // False when the address is not valid; nothing may be touched then.
 bool simt_atomic(void *at, size_t bytes, const char *order);
 SIMT_EVENT void simt_barrier(unsigned id, unsigned count, bool wait);
+SIMT_EVENT void simt_cluster_barrier();
 SIMT_EVENT void simt_warp_barrier(unsigned mask);
 SIMT_EVENT unsigned long long simt_shuffle(unsigned long long value, unsigned mask, int mode, unsigned operand, int width);
 SIMT_EVENT unsigned simt_vote(unsigned mask, int mode, bool predicate);
@@ -65,8 +66,12 @@ void simt_fence_async();
 void simt_mbar_init(void *bar, unsigned count);
 void simt_mbar_init_fence();
 void simt_mbar_arrive(void *bar, unsigned bytes);
+// At the barrier that stands at the same place of another program of the cluster.
+void simt_mbar_arrive_at(void *bar, unsigned rank);
 void simt_mbar_wait(void *bar, unsigned parity);
 void simt_tma_load(void *to, const void *map, void *bar, int rank, const int *coords);
+// To the same place of each program of the cluster that the mask names, and for its barrier.
+void simt_tma_load_multicast(void *to, const void *map, void *bar, unsigned mask, int rank, const int *coords);
 void simt_tma_store(const void *map, const void *from, int rank, const int *coords);
 void simt_tma_store_commit();
 void simt_tma_store_wait(unsigned newest, bool reads);

@@ -205,22 +205,26 @@ static CudaResult function_load(CudaFunction function)
     return CUDA_OK;
 }
 
+static CudaResult launch_ex(const CudaLaunchConfig *c, CudaFunction function, void **parameters, void **extra)
+{
+    (void)extra;
+    SimtLaunch l = { .grid = { c->grid_x, c->grid_y, c->grid_z },
+                     .threads = c->block_x * c->block_y * c->block_z,
+                     .shared_bytes = c->shared,
+                     .parameters = parameters };
+    for (unsigned i = 0; i < c->attribute_count; i++)
+        if (c->attributes[i].id == CUDA_LAUNCH_CLUSTER)
+            l.cluster = c->attributes[i].value.cluster[0];
+    return simt_launch(function->name, function->entry, &l) ? CUDA_OK : FAULT;
+}
+
 static CudaResult launch(CudaFunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                          unsigned block_y, unsigned block_z, unsigned shared, NewtStream stream, void **parameters,
                          void **extra)
 {
-    (void)stream, (void)extra;
-    const SimtLaunch l = { .grid = { grid_x, grid_y, grid_z },
-                           .threads = block_x * block_y * block_z,
-                           .shared_bytes = shared,
-                           .parameters = parameters };
-    return simt_launch(function->name, function->entry, &l) ? CUDA_OK : FAULT;
-}
-
-static CudaResult launch_ex(const CudaLaunchConfig *c, CudaFunction function, void **parameters, void **extra)
-{
-    return launch(function, c->grid_x, c->grid_y, c->grid_z, c->block_x, c->block_y, c->block_z, c->shared, c->stream,
-                  parameters, extra);
+    const CudaLaunchConfig config = { .grid_x = grid_x, .grid_y = grid_y, .grid_z = grid_z, .block_x = block_x,
+                                      .block_y = block_y, .block_z = block_z, .shared = shared, .stream = stream };
+    return launch_ex(&config, function, parameters, extra);
 }
 
 /// Accepts what the documentation of CUDA allows.

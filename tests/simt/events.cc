@@ -63,7 +63,7 @@ Event memory_event(const void *pc, const void *at, size_t bytes, bool is_write, 
 
 extern "C" {
 
-alignas(1024) unsigned char nt_smem[SIMT_MAX_SHARED];
+alignas(1024) unsigned char nt_smem[(1 + SIMT_MAX_CLUSTER) * part_bytes];
 
 const SimtPlace *simt_place()
 {
@@ -74,6 +74,8 @@ void simt_load(void *to, const void *from, size_t bytes, bool mask, int space)
 {
     const void *pc = __builtin_return_address(0);
     check_arguments(pc, mask && argument_is_unwritten(1, sizeof from), argument_is_unwritten(3, sizeof mask));
+    if (space == SIMT_SHARED)
+        from = shared_at(from);
     const Event e = stop(memory_event(pc, from, bytes, false, mask, space));
     if (!mask)
         return;
@@ -89,6 +91,8 @@ void simt_store(void *to, const void *from, size_t bytes, bool mask, int space)
 {
     const void *pc = __builtin_return_address(0);
     check_arguments(pc, mask && argument_is_unwritten(0, sizeof to), argument_is_unwritten(3, sizeof mask));
+    if (space == SIMT_SHARED)
+        to = shared_at(to);
     const Event e = stop(memory_event(pc, to, bytes, true, mask, space));
     if (!mask)
         return;
@@ -121,6 +125,13 @@ void simt_barrier(unsigned id, unsigned count, bool wait)
     e.operand = id;
     e.value = count;
     e.waits = wait;
+    stop(e);
+}
+
+void simt_cluster_barrier()
+{
+    Event e = turn_event(__builtin_return_address(0));
+    e.kind = Stop::Cluster;
     stop(e);
 }
 

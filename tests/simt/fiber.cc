@@ -26,7 +26,7 @@ asm(".text\n"
 
 namespace simt {
 
-static constexpr size_t stack_bytes = 512 << 10, guard_bytes = 4096, all_bytes = SIMT_MAX_THREADS * stack_bytes;
+static constexpr size_t stack_bytes = 512 << 10, guard_bytes = 4096, stack_count = SIMT_MAX_TOGETHER, all_bytes = stack_count * stack_bytes;
 static unsigned char *stacks;
 
 void fibers_init()
@@ -39,7 +39,7 @@ void fibers_init()
         abort();
     }
     stacks = (unsigned char *)at;
-    for (size_t i = 0; i < SIMT_MAX_THREADS; i++)  // stacks grow downwards
+    for (size_t i = 0; i < stack_count; i++)  // stacks grow downwards
         mprotect(stacks + i * stack_bytes, guard_bytes, PROT_NONE);
 }
 

@@ -44,13 +44,15 @@ void *simt_entry(SimtModule *module, const char *name)
     return dlsym(module->library, (std::string("simt_entry_") + name).c_str());
 }
 
-static void place_threads(const SimtLaunch *launch, unsigned program)
+// The threads of the programs from `first` on, which are a cluster.
+static void place_threads(const SimtLaunch *launch, unsigned first)
 {
     const unsigned *grid = launch->grid;
-    for (unsigned i = 0; i < launch->threads; i++) {
+    for (unsigned i = 0; i < machine.threads.size(); i++) {
         Thread &t = machine.threads[i];
+        const unsigned program = first + i / launch->threads;
         t.number = i;
-        t.place.thread = { i, 0, 0 };
+        t.place.thread = { i % launch->threads, 0, 0 };
         t.place.block = { program % grid[0], program / grid[0] % grid[1], program / grid[0] / grid[1] };
         t.place.block_dim = { launch->threads, 1, 1 };
         t.place.grid_dim = { grid[0], grid[1], grid[2] };
@@ -65,9 +67,15 @@ static bool has_faults()
     return false;
 }
 
+static unsigned cluster_of(const SimtLaunch *l)
+{
+    return l->cluster ? l->cluster : 1;
+}
+
 static bool is_valid(const SimtLaunch *l)
 {
-    return l->threads > 0 && l->threads % 32 == 0 && l->threads <= SIMT_MAX_THREADS && l->shared_bytes <= SIMT_MAX_SHARED;
+    return cluster_of(l) <= SIMT_MAX_CLUSTER && l->grid[0] % cluster_of(l) == 0 && l->threads > 0 && l->threads % 32 == 0 && l->threads <= SIMT_MAX_THREADS &&
+           l->threads * cluster_of(l) <= SIMT_MAX_TOGETHER && l->shared_bytes <= SIMT_MAX_SHARED;
 }
 
 bool simt_launch(const char *name, void *entry, const SimtLaunch *launch)
@@ -76,8 +84,8 @@ bool simt_launch(const char *name, void *entry, const SimtLaunch *launch)
     machine.current = nullptr;
     machine.kernel = name;
     if (!is_valid(launch)) {
-        report(SIMT_NO_PROGRESS, nullptr, -1, nullptr, "cannot run %u threads with %u bytes of shared memory", launch->threads,
-               launch->shared_bytes);
+        report(SIMT_NO_PROGRESS, nullptr, -1, nullptr, "cannot run %u threads with %u bytes of shared memory, in clusters of %u along %u", launch->threads,
+               launch->shared_bytes, cluster_of(launch), launch->grid[0]);
         return false;
     }
     if (getenv("SIMT_TRACE"))
@@ -87,16 +95,18 @@ bool simt_launch(const char *name, void *entry, const SimtLaunch *launch)
     machine.parameters = launch->parameters;
     machine.thread_count = launch->threads;
     machine.shared_bytes = launch->shared_bytes;
-    machine.threads.resize(launch->threads);
-    machine.warps.resize(launch->threads / 32);
+    const unsigned cluster = cluster_of(launch);
+    machine.programs.resize(cluster);
+    machine.threads.resize(cluster * launch->threads);
+    machine.warps.resize(machine.threads.size() / 32);
 
-    std::vector<unsigned> order(launch->grid[0] * launch->grid[1] * launch->grid[2]);
+    std::vector<unsigned> order(launch->grid[0] * launch->grid[1] * launch->grid[2] / cluster);
     std::iota(order.begin(), order.end(), 0);
     for (size_t i = order.size(); i > 1; i--)
         std::swap(order[i - 1], order[random_next() % i]);
-    for (unsigned program : order) {
-        place_threads(launch, program);
-        machine.counts.programs++;
+    for (unsigned number : order) {
+        place_threads(launch, number * cluster);
+        machine.counts.programs += cluster;
         if (!program_run())
             break;
     }

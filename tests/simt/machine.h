@@ -16,7 +16,8 @@ namespace simt {
 
 // Turn: goes on whenever it is picked. Gather: all lanes of the warp hand over data. Group: all threads of the
 // warpgroup start a product. Phase: waits for a barrier in shared memory. Registers: waits for registers.
-enum class Stop : uint8_t { Start, Memory, Atomic, Turn, Barrier, Warp, Exchange, Vote, Gather, Group, Phase, Registers, Done };
+// Cluster: waits for all threads of the cluster.
+enum class Stop : uint8_t { Start, Memory, Atomic, Turn, Barrier, Cluster, Warp, Exchange, Vote, Gather, Group, Phase, Registers, Done };
 
 // What a thread stopped in front of.
 struct Event {
@@ -126,11 +127,18 @@ struct Barrier {
 };
 constexpr unsigned barrier_count = 16;
 
+struct Program {
+    Barrier barriers[barrier_count];
+    unsigned live, registers_free;
+};
+
+// Threads are numbered through the programs of a cluster.
 struct Machine {
     std::vector<Thread> threads;
     std::vector<Warp> warps;
-    Barrier barriers[barrier_count];
-    unsigned thread_count, live, shared_bytes, registers_free;
+    std::vector<Program> programs;  // of the cluster that runs
+    std::vector<uint32_t> met;      // at the cluster's barrier
+    unsigned thread_count, shared_bytes;  // of a program
     Thread *current;
     void *scheduler;      // its stack pointer
     std::vector<Work> works;  // started, in some order; those that are done go when they are met
@@ -142,6 +150,38 @@ struct Machine {
     SimtCounts counts;
 };
 extern Machine machine;
+
+inline unsigned rank_of(const Thread &t)
+{
+    return t.number / machine.thread_count;
+}
+
+// Device code names shared memory by addresses in nt_smem's first part; that of each program of the cluster stands in a part
+// of its own behind.
+constexpr size_t part_bytes = 1 << 20;
+
+inline unsigned char *shared_of(unsigned rank)
+{
+    return nt_smem + (1 + rank) * part_bytes;
+}
+
+// Where something is that device code names: in the part of the program `rank`, or of the current thread's.
+template <class T> T *shared_in(unsigned rank, T *at)
+{
+    const uintptr_t offset = (uintptr_t)at - (uintptr_t)nt_smem;
+    return offset < part_bytes ? (T *)((uintptr_t)shared_of(rank) + offset) : at;
+}
+
+template <class T> T *shared_at(T *at)
+{
+    return shared_in(rank_of(*machine.current), at);
+}
+
+// Its number as device code has it.
+inline size_t shared_offset(const void *at)
+{
+    return ((uintptr_t)at - (uintptr_t)nt_smem) % part_bytes;
+}
 
 // ---- fiber.cc ----
 void fibers_init();
@@ -178,7 +218,8 @@ bool program_run();
 void account(unsigned warp, uint32_t group);
 
 // ---- memory.cc ----
-// True when the thread may touch [at, at + bytes); reports when not. memory_check also wants it aligned.
+// True when the thread may touch [at, at + bytes), shared memory where it is; reports when not. memory_check also wants it
+// aligned.
 bool memory_contains(const Event &e);
 bool memory_check(const Event &e);
 
@@ -197,6 +238,8 @@ Actor race_actor(const Thread &t);
 uint32_t race_agent(uint32_t thread, unsigned count = 1);
 void race_access(const Actor &a, const Event &e, bool is_atomic);
 void race_join(const std::vector<uint32_t> &threads, const std::vector<uint32_t> &learners);
+// A program of a cluster has ended: others' accesses of its shared memory must be in its past.
+void race_program_ended(unsigned rank);
 void race_order(Thread &t, const void *at, const char *order);
 // The thread knows that the agent has passed the clock.
 void race_learn(Thread &t, uint32_t agent, uint32_t clock);

@@ -73,7 +73,7 @@ std::string mbarrier_state(const void *bar)
         return "a barrier that was not initialised";
     const Mbarrier &b = found->second;
     snprintf(text, sizeof text, "the barrier at shared byte %zu: phase %u lacks %u of %u arrivals and %lld bytes",
-             (size_t)((const unsigned char *)bar - nt_smem), b.phase, b.lacking, b.count, (long long)b.bytes);
+             shared_offset(bar), b.phase, b.lacking, b.count, (long long)b.bytes);
     return text;
 }
 
@@ -84,16 +84,21 @@ void mbarrier_complete(const void *bar, uint32_t bytes)
     end_phase_if_complete(bar, b);
 }
 
-// The barrier for an operation of the current thread; NULL after a report.
+// The barrier, of whichever program, for an operation of the current thread; NULL after a report.
 static Mbarrier *touch(const void *bar, const void *pc, Event &e)
 {
+    const size_t rank = (size_t)((const unsigned char *)bar - shared_of(0)) / part_bytes;
+    if (rank < machine.programs.size() && machine.programs[rank].live == 0) {
+        report(SIMT_ENDED_PROGRAM, pc, -1, nullptr, "touches shared byte %zu of a program of the cluster that has ended", shared_offset(bar));
+        return nullptr;
+    }
     e = memory_event(pc, bar, 8, true, true, SIMT_SHARED);
     if (!memory_check(e))
         return nullptr;
     const auto found = barriers.find(bar);
     if (found == barriers.end()) {
         report(SIMT_WRONG_OPERAND, pc, -1, nullptr, "there is no initialised barrier at shared byte %zu",
-               (size_t)((const unsigned char *)bar - nt_smem));
+               shared_offset(bar));
         return nullptr;
     }
     return &found->second;
@@ -127,10 +132,31 @@ static Event bar_event(Stop kind, const void *pc, const void *bar)
     return e;
 }
 
+static void arrive(const void *pc, void *bar, unsigned bytes)
+{
+    stop(bar_event(Stop::Turn, pc, bar));
+    Event e;
+    Mbarrier *b = touch(bar, pc, e);
+    if (!b)
+        return;
+    Thread &t = *machine.current;
+    race_access(race_actor(t), e, true);
+    race_release(t, b->arrived);
+    b->bytes += bytes;
+    if (b->bytes > most_bytes)
+        report(SIMT_WRONG_OPERAND, pc, -1, nullptr, "a barrier cannot wait for %lld bytes", (long long)b->bytes);
+    if (!b->lacking)
+        report(SIMT_EXTRA_ARRIVAL, pc, -1, nullptr, "arrives at %s", mbarrier_state(bar).c_str());
+    else
+        b->lacking--;
+    end_phase_if_complete(bar, *b);
+}
+
 extern "C" {
 
 void simt_mbar_init(void *bar, unsigned count)
 {
+    bar = shared_at(bar);
     const void *pc = __builtin_return_address(0);
     stop(bar_event(Stop::Turn, pc, bar));
     const Event e = memory_event(pc, bar, 8, true, true, SIMT_SHARED);
@@ -153,27 +179,21 @@ void simt_mbar_init_fence()
 
 void simt_mbar_arrive(void *bar, unsigned bytes)
 {
+    arrive(__builtin_return_address(0), shared_at(bar), bytes);
+}
+
+void simt_mbar_arrive_at(void *bar, unsigned rank)
+{
     const void *pc = __builtin_return_address(0);
-    stop(bar_event(Stop::Turn, pc, bar));
-    Event e;
-    Mbarrier *b = touch(bar, pc, e);
-    if (!b)
-        return;
-    Thread &t = *machine.current;
-    race_access(race_actor(t), e, true);
-    race_release(t, b->arrived);
-    b->bytes += bytes;
-    if (b->bytes > most_bytes)
-        report(SIMT_WRONG_OPERAND, pc, -1, nullptr, "a barrier cannot wait for %lld bytes", (long long)b->bytes);
-    if (!b->lacking)
-        report(SIMT_EXTRA_ARRIVAL, pc, -1, nullptr, "arrives at %s", mbarrier_state(bar).c_str());
+    if (rank >= machine.programs.size())
+        report(SIMT_WRONG_OPERAND, pc, -1, nullptr, "a cluster of %zu programs has none of rank %u", machine.programs.size(), rank);
     else
-        b->lacking--;
-    end_phase_if_complete(bar, *b);
+        arrive(pc, shared_in(rank, bar), 0);
 }
 
 void simt_mbar_wait(void *bar, unsigned parity)
 {
+    bar = shared_at(bar);
     const void *pc = __builtin_return_address(0);
     stop(bar_event(Stop::Turn, pc, bar));
     Event e;

@@ -23,8 +23,8 @@ static const Buffer *buffer_of(uintptr_t at)
 
 static bool shared_check(const Event &e)
 {
-    const uintptr_t offset = (uintptr_t)e.at - (uintptr_t)nt_smem;
-    if (offset < machine.shared_bytes && e.bytes <= machine.shared_bytes - offset)
+    const uintptr_t all = (uintptr_t)e.at - (uintptr_t)shared_of(0), offset = shared_offset(e.at);
+    if (all < machine.programs.size() * part_bytes && offset < machine.shared_bytes && e.bytes <= machine.shared_bytes - offset)
         return true;
     report(SIMT_OUT_OF_BOUNDS, e.pc, -1, nullptr, "%s %u bytes at byte %lld of %u bytes of shared memory",
            e.is_write ? "writes" : "reads", e.bytes, (long long)offset, machine.shared_bytes);

@@ -62,15 +62,15 @@ static Pieces pieces_of(uint64_t descriptor, unsigned count, bool swaps, unsigne
     return pieces;
 }
 
-// The factor's numbers, [row][k].
-static std::vector<double> read_factor(const Pieces &pieces, unsigned type, unsigned count, bool swaps, unsigned k)
+// The factor's numbers, [row][k], from a program's shared memory.
+static std::vector<double> read_factor(const unsigned char *shared, const Pieces &pieces, unsigned type, unsigned count, bool swaps, unsigned k)
 {
     const unsigned size = number_bytes(type), per_piece = 16 / size;
     std::vector<double> x(count * k);
     for (size_t p = 0; p < pieces.size(); p++)
         for (unsigned i = 0; i < per_piece; i++) {
             const size_t row = swaps ? p % (count / 8) * 8 + i : p / 2, at = swaps ? p / (count / 8) : p % 2 * per_piece + i;
-            x[row * k + at] = number_read(type, nt_smem + pieces[p] + i * size);
+            x[row * k + at] = number_read(type, shared + pieces[p] + i * size);
         }
     return x;
 }
@@ -90,6 +90,7 @@ static void read_registers(std::vector<double> &x, const uint32_t *words, unsign
 struct Product {
     Kind kind;
     bool adds;
+    const unsigned char *shared;
     Pieces a, b;
     std::vector<uint32_t> a_words;  // four a thread; none: from shared memory
     std::vector<void *> sums;
@@ -107,13 +108,13 @@ static void run_product(const Product &p)
     const Kind &kind = p.kind;
     const unsigned k = kind.k(), n = kind.n, size = number_bytes(kind.sum);
     std::vector<double> a(rows * k), sum(rows * n);
-    const std::vector<double> columns = read_factor(p.b, kind.b, n, kind.b_swaps, k);
+    const std::vector<double> columns = read_factor(p.shared, p.b, kind.b, n, kind.b_swaps, k);
     std::vector<double> b(k * n);
     for (unsigned j = 0; j < n; j++)
         for (unsigned i = 0; i < k; i++)
             b[i * n + j] = columns[j * k + i];
     if (p.a_words.empty())
-        a = read_factor(p.a, kind.a, rows, kind.a_swaps, k);
+        a = read_factor(p.shared, p.a, kind.a, rows, kind.a_swaps, k);
     for (unsigned t = 0; t < group_threads; t++) {
         if (!p.a_words.empty())
             read_registers(a, &p.a_words[4 * t], t, kind.a, k);
@@ -207,11 +208,11 @@ static bool is_uniform(uint32_t first)
     return true;
 }
 
-static bool check_factor(const Pieces &pieces, const Actor &who, const void *pc)
+static bool check_factor(const unsigned char *shared, const Pieces &pieces, const Actor &who, const void *pc)
 {
     Event e = memory_event(pc, nullptr, 16, false, true, SIMT_SHARED);
     for (uint32_t at : pieces) {
-        e.at = nt_smem + at;
+        e.at = shared + at;
         if (!memory_contains(e))
             return false;
         race_access(who, e, false);
@@ -223,7 +224,7 @@ static void product_start(uint32_t first)
 {
     Thread &lead = machine.threads[first];
     const Call &c = call_of(lead);
-    Product p = { unpack(c.kind), c.scale != 0, {}, {}, {}, {} };
+    Product p = { unpack(c.kind), c.scale != 0, shared_of(rank_of(lead)), {}, {}, {}, {} };
     const void *pc = lead.event.pc;
     if (!is_uniform(first))
         return;
@@ -248,7 +249,7 @@ static void product_start(uint32_t first)
     if (!c.a)
         p.a = pieces_of(c.a_at, rows, p.kind.a_swaps, p.kind.k());
     p.b = pieces_of(c.b_at, p.kind.n, p.kind.b_swaps, p.kind.k());
-    if (!check_factor(p.a, who, pc) || !check_factor(p.b, who, pc)) {
+    if (!check_factor(p.shared, p.a, who, pc) || !check_factor(p.shared, p.b, who, pc)) {
         machine.stopped = true;
         return;
     }
@@ -265,8 +266,8 @@ static void product_start(uint32_t first)
 
 void product_arrive(Thread &t)
 {
-    const uint32_t first = t.number / group_threads * group_threads;
-    if (first + group_threads > machine.thread_count) {
+    const uint32_t own = rank_of(t) * machine.thread_count, first = own + (t.number - own) / group_threads * group_threads;
+    if (first + group_threads > own + machine.thread_count) {
         report(SIMT_WRONG_OPERAND, t.event.pc, -1, nullptr, "a matrix product wants four warps from a multiple of four on");
         machine.stopped = true;
         return;

@@ -38,7 +38,7 @@ static std::unordered_map<uintptr_t, Page> pages;  // of global memory, for this
 static std::vector<const void *> places;
 static std::unordered_map<const void *, uint32_t> place_of;
 static std::unordered_map<const void *, Known> released;  // by atomics on an address
-static std::vector<uint32_t> agent_threads;               // by agent, from machine.thread_count on
+static std::vector<uint32_t> agent_threads;               // by agent; their numbers are behind the threads'
 
 // ---- knowledge ----
 
@@ -108,7 +108,7 @@ void race_begin()
         t.known = nothing;
     }
     shared_bytes.clear();
-    shared_bytes.resize(machine.shared_bytes);
+    shared_bytes.resize(machine.programs.size() * machine.shared_bytes);
     pages.clear();
     released.clear();
     agent_threads.clear();
@@ -116,7 +116,7 @@ void race_begin()
 
 uint32_t race_agent(uint32_t thread, unsigned count)
 {
-    const uint32_t first = machine.thread_count + (uint32_t)agent_threads.size();
+    const uint32_t first = (uint32_t)(machine.threads.size() + agent_threads.size());
     agent_threads.insert(agent_threads.end(), count, thread);
     return first;
 }
@@ -161,7 +161,7 @@ static std::string byte_name(const Event &e)
 {
     char name[64];
     if (e.is_shared)
-        snprintf(name, sizeof name, "shared byte %zu", (size_t)((const unsigned char *)e.at - nt_smem));
+        snprintf(name, sizeof name, "shared byte %zu", shared_offset(e.at));
     else
         snprintf(name, sizeof name, "global memory at %p", e.at);
     return name;
@@ -170,9 +170,9 @@ static std::string byte_name(const Event &e)
 // Reports the access against an older one.
 static bool report_race(const Actor &who, const Event &e, const Access &old, bool old_writes)
 {
-    const bool old_is_work = old.thread >= machine.thread_count, is_work = who.agent >= machine.thread_count;
+    const bool old_is_work = old.thread >= machine.threads.size(), is_work = who.agent >= machine.threads.size();
     const SimtFault race = e.is_shared ? SIMT_SHARED_RACE : SIMT_GLOBAL_RACE;
-    const uint32_t thread = old_is_work ? agent_threads[old.thread - machine.thread_count] : old.thread;
+    const uint32_t thread = old_is_work ? agent_threads[old.thread - machine.threads.size()] : old.thread;
     const char *verb = is_work ? (e.is_write ? "starts to write" : "starts to read") : e.is_write ? "writes" : "reads";
     const char *old_verb = old_is_work ? (old_writes ? "started to write: no wait covers that" : "started to read: no wait covers that")
                                        : old_writes ? "wrote" : "read";
@@ -183,7 +183,7 @@ static bool report_race(const Actor &who, const Event &e, const Access &old, boo
 
 static bool report_fence(const Event &e, const Access &old)
 {
-    const uint32_t thread = old.thread >= machine.thread_count ? agent_threads[old.thread - machine.thread_count] : old.thread;
+    const uint32_t thread = old.thread >= machine.threads.size() ? agent_threads[old.thread - machine.threads.size()] : old.thread;
     report(SIMT_MISSING_FENCE, e.pc, thread, places[old.place],
            "starts to %s %s, which the other thread wrote with no fence for the asynchronous proxy since", e.is_write ? "write" : "read",
            byte_name(e).c_str());
@@ -240,6 +240,12 @@ static bool access_byte(const Actor &who, const Event &e, Byte &b, const Access 
     return raced;
 }
 
+static Byte *shared_byte(uintptr_t at)
+{
+    const uintptr_t all = at - (uintptr_t)shared_of(0);
+    return &shared_bytes[all / part_bytes * machine.shared_bytes + all % part_bytes];
+}
+
 static Byte *global_byte(uintptr_t at)
 {
     static uintptr_t last;
@@ -258,10 +264,10 @@ void race_access(const Actor &who, const Event &e, bool is_atomic)
     const uintptr_t first = (uintptr_t)e.at;
     bool quiet = false;
     for (uint32_t i = 0; i < e.bytes; i++) {
-        Byte *b = e.is_shared ? &shared_bytes[first - (uintptr_t)nt_smem + i] : global_byte(first + i);
+        Byte *b = e.is_shared ? shared_byte(first + i) : global_byte(first + i);
         if (e.is_shared && !e.is_write && b->write.clock == 0 && !quiet) {
             report(SIMT_UNWRITTEN_SHARED, e.pc, -1, nullptr, "reads shared byte %zu, which no thread has written",
-                   (size_t)(first - (uintptr_t)nt_smem + i));
+                   shared_offset(e.at) + i);
             quiet = true;
         }
         quiet = access_byte(who, e, *b, now, is_atomic) || quiet;
@@ -287,6 +293,36 @@ void race_join(const std::vector<uint32_t> &threads, const std::vector<uint32_t>
         raise(joined->past, n, machine.threads[n].clock++);
     for (uint32_t n : learners)
         machine.threads[n].known = joined;
+}
+
+static uint32_t thread_of(const Access &a)
+{
+    return a.thread < machine.threads.size() ? a.thread : agent_threads[a.thread - machine.threads.size()];
+}
+
+// Reports an access by another program that nothing orders in front of the end of program `rank`.
+static void check_ended(const Actor &who, unsigned rank, const Access &a, const Byte *b)
+{
+    if (is_past(who, a) || thread_of(a) / machine.thread_count == rank)
+        return;
+    machine.current = &machine.threads[thread_of(a)];
+    report(SIMT_ENDED_PROGRAM, places[a.place], -1, nullptr, "touches shared byte %zu of a program of the cluster that may have ended",
+           (size_t)(b - &shared_bytes[rank * machine.shared_bytes]));
+}
+
+void race_program_ended(unsigned rank)
+{
+    Knowledge known;
+    for (uint32_t n = rank * machine.thread_count; n < (rank + 1) * machine.thread_count; n++)
+        race_release(machine.threads[n], known);
+    const Actor who = { &known, ~0u, 0, 0, false, 1 };
+    for (uint32_t i = 0; i < machine.shared_bytes; i++) {
+        const Byte &b = shared_bytes[rank * machine.shared_bytes + i];
+        for (const Access *a : { &b.write, &b.atomic, &b.read })
+            check_ended(who, rank, *a, &b);
+        for (size_t k = 0; b.readers && k < b.readers->size(); k++)
+            check_ended(who, rank, (*b.readers)[k], &b);
+    }
 }
 
 void race_order(Thread &t, const void *at, const char *order)

@@ -22,7 +22,7 @@ static std::map<const void *, std::string> lines;
 static const char *const kind_names[SIMT_FAULT_COUNT] = {
     "shared-memory race", "global-memory race", "unwritten shared memory", "uninitialised register",
     "out of bounds", "misaligned access", "barrier divergence", "missing arrival", "wrong mask", "extra arrival",
-    "missing wait", "missing fence", "wrong operand", "assertion", "no progress"
+    "missing wait", "missing fence", "wrong operand", "ended program", "assertion", "no progress"
 };
 
 void reports_begin()
@@ -94,14 +94,16 @@ void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc,
     if (const Thread *t = machine.current) {
         const SimtIndex &block = t->place.block;
         snprintf(head, sizeof head, ", program (%u, %u, %u): %s: thread %u ", block.x, block.y, block.z,
-                 line_of(pc).c_str(), t->number);
+                 line_of(pc).c_str(), t->number % machine.thread_count);
         text += head;
     } else {
         text += ": ";
     }
     text += what;
     if (other >= 0) {
-        snprintf(head, sizeof head, " (thread %lld, %s)", (long long)other, line_of(other_pc ? other_pc : pc).c_str());
+        const bool of_other = machine.current && other / machine.thread_count != machine.current->number / machine.thread_count;
+        snprintf(head, sizeof head, " (thread %lld%s, %s)", (long long)(other % machine.thread_count),
+                 of_other ? " of another program of the cluster" : "", line_of(other_pc ? other_pc : pc).c_str());
         text += head;
     }
     report_text += (report_text.empty() ? "" : "\n") + text;

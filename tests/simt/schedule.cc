@@ -68,34 +68,64 @@ static void barrier_arrive(Thread &t)
     }
     if (e.value % 32)
         report(SIMT_WRONG_OPERAND, e.pc, -1, nullptr, "a barrier of %u threads, which are no whole warps", (unsigned)e.value);
-    Barrier &b = machine.barriers[e.operand];
+    Program &program = machine.programs[rank_of(t)];
+    Barrier &b = program.barriers[e.operand];
     if (b.arrived.empty()) {
         b.pc = e.pc;
         b.expected = (uint32_t)e.value;
     } else if (b.expected != e.value || (b.expected == 0 && b.pc != e.pc)) {
         report(SIMT_DIVERGENT_BARRIER, e.pc, b.arrived[0], b.pc, "threads meet at different barriers");
     }
-    if (b.expected == 0 && machine.live < machine.thread_count)
+    if (b.expected == 0 && program.live < machine.thread_count)
         report(SIMT_MISSING_ARRIVAL, e.pc, -1, nullptr, "waits at a barrier for %u threads that have ended",
-               machine.thread_count - machine.live);
+               machine.thread_count - program.live);
     b.arrived.push_back(t.number);
     if (!e.waits)
         make_ready(t.number);
-    if (b.arrived.size() == (b.expected ? b.expected : machine.live))
+    if (b.arrived.size() == (b.expected ? b.expected : program.live))
         barrier_complete(b);
+}
+
+static unsigned live_in_cluster()
+{
+    unsigned live = 0;
+    for (const Program &p : machine.programs)
+        live += p.live;
+    return live;
+}
+
+// Threads that have ended are not waited for: PTX's manual, barrier.cluster.
+static void end_cluster_barrier_if_complete()
+{
+    if (machine.met.empty() || machine.met.size() < live_in_cluster())
+        return;
+    race_join(machine.met, machine.met);
+    for (uint32_t t : machine.met)
+        make_ready(t);
+    machine.met.clear();
+}
+
+static void cluster_arrive(Thread &t)
+{
+    machine.met.push_back(t.number);
+    end_cluster_barrier_if_complete();
 }
 
 static void thread_ended(Thread &t)
 {
-    machine.live--;
+    Program &program = machine.programs[rank_of(t)];
+    program.live--;
     machine.warps[t.number / 32].done |= 1u << t.number % 32;
-    for (Barrier &b : machine.barriers) {
+    for (Barrier &b : program.barriers) {
         if (b.arrived.empty() || b.expected)
             continue;
         report(SIMT_MISSING_ARRIVAL, b.pc, b.arrived[0], b.pc, "ended while others wait at a barrier");
-        if (b.arrived.size() == machine.live)
+        if (b.arrived.size() == program.live)
             barrier_complete(b);
     }
+    end_cluster_barrier_if_complete();
+    if (program.live == 0 && machine.programs.size() > 1)
+        race_program_ended(rank_of(t));
 }
 
 // ---- exchanges within a warp ----
@@ -189,6 +219,7 @@ static void wait_arrive(Thread &t)
     case Stop::Group: product_arrive(t); break;
     case Stop::Phase: mbarrier_arrived(t); break;
     case Stop::Registers: registers_arrive(t); break;
+    case Stop::Cluster: cluster_arrive(t); break;
     default: barrier_arrive(t); break;
     }
 }
@@ -203,6 +234,7 @@ static void stopped_at(Thread &t)
     case Stop::Atomic:
     case Stop::Turn: w.ready |= bit; break;
     case Stop::Barrier:
+    case Stop::Cluster:
     case Stop::Group:
     case Stop::Phase:
     case Stop::Registers:
@@ -260,6 +292,7 @@ static std::string awaited(const Event &e)
     case Stop::Group: return "a product of its warpgroup";
     case Stop::Registers: return "registers that others give back";
     case Stop::Barrier: return "a barrier";
+    case Stop::Cluster: return "the barrier of the cluster";
     default: return "an exchange within the warp";
     }
 }
@@ -277,11 +310,14 @@ static void report_stuck()
 
 static void program_begin()
 {
-    machine.live = machine.thread_count;
     machine.steps = 0;
     machine.stopped = false;
-    for (Barrier &b : machine.barriers)
-        b.arrived.clear();
+    machine.met.clear();
+    for (Program &p : machine.programs) {
+        p.live = machine.thread_count;
+        for (Barrier &b : p.barriers)
+            b.arrived.clear();
+    }
     for (Warp &w : machine.warps)
         w = { ~0u, 0, 0, {}, 0 };
     for (Thread &t : machine.threads) {
@@ -309,7 +345,7 @@ bool program_run()
 {
     constexpr unsigned steps_per_work = 8;  // on average, of those that need not be waited for
     program_begin();
-    while (machine.live > 0 && !machine.stopped) {
+    while (live_in_cluster() > 0 && !machine.stopped) {
         const int warp = pick_warp();
         if (warp < 0 && !async_advance()) {
             report_stuck();

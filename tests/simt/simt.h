@@ -1,7 +1,7 @@
 /// simt.h - the SIMT emulator for tests: runs device code on the CPU, reports its faults, counts its work.
 ///
-/// One launch at a time, on one thread of the host. A launch's programs run one after another in random
-/// order, a program's warps by turns in random order; the seed decides all of it.
+/// One launch at a time, on one thread of the host. A launch's programs, or clusters of them, run one after another in
+/// random order, the warps of those by turns in random order; the seed decides all of it.
 #ifndef NEWT_TESTS_SIMT_H
 #define NEWT_TESTS_SIMT_H
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-enum { SIMT_MAX_THREADS = 1024, SIMT_MAX_SHARED = 227 * 1024, SIMT_WIDTHS = 5 };
+enum { SIMT_MAX_THREADS = 1024, SIMT_MAX_SHARED = 227 * 1024, SIMT_MAX_CLUSTER = 8, SIMT_MAX_TOGETHER = 2048, SIMT_WIDTHS = 5 };
 
 /// What a launch did; sums over its warps.
 typedef struct SimtCounts {
@@ -44,14 +44,17 @@ typedef enum SimtFault {
     SIMT_MISSING_WAIT,      ///< an access that a copy or a product races with, as no wait covers it
     SIMT_MISSING_FENCE,     ///< of the asynchronous proxy, of a barrier's initialisation, or of a product's registers
     SIMT_WRONG_OPERAND,     ///< of a copy, a barrier, a product, or setmaxnreg
+    SIMT_ENDED_PROGRAM,     ///< shared memory of a program of the cluster that has ended
     SIMT_ASSERTION,
     SIMT_NO_PROGRESS,       ///< a loop without end
     SIMT_FAULT_COUNT
 } SimtFault;
 
+/// Clusters have at most SIMT_MAX_TOGETHER threads.
 typedef struct SimtLaunch {
     unsigned grid[3], threads, shared_bytes;
     void **parameters;
+    unsigned cluster;  ///< programs of a cluster, neighbours along x; 0: 1
 } SimtLaunch;
 
 typedef struct SimtModule SimtModule;

@@ -73,7 +73,7 @@ static bool make_box(const void *pc, const void *shared, const void *map, int ra
         return false;
     }
     if (at % 128)
-        report(SIMT_MISALIGNED, pc, -1, nullptr, "a box stands at shared byte %u, which is no multiple of 128", at);
+        report(SIMT_MISALIGNED, pc, -1, nullptr, "a box stands at shared byte %zu, which is no multiple of 128", shared_offset(shared));
     if (coords[0] * (int64_t)box.map.elem_bytes % 16)  // an illegal instruction on an H200
         report(SIMT_MISALIGNED, pc, -1, nullptr, "a box begins at column %d of %u bytes each, which is no multiple of 16 bytes", coords[0],
                box.map.elem_bytes);
@@ -123,6 +123,22 @@ static void load_pieces(const Box &box)
 
 typedef std::shared_ptr<std::vector<unsigned char>> Bytes;
 
+// The loads of a box to the places and the barriers of one program.
+static void start_load(void *to, const void *map, void *bar, int rank, const int *coords, const void *pc)
+{
+    Box box;
+    Actor a;
+    Thread &t = *machine.current;
+    if (!make_box(pc, to, map, rank, coords, box) || !mbarrier_actor(t, bar, pc, a) || !access_box(box, a, a, pc, true))
+        return;
+    for (const Piece &p : box.pieces)
+        memset(nt_smem + p.shared, 0xff, 16);
+    async_start([=] {
+        load_pieces(box);
+        mbarrier_complete(bar, box.bytes);
+    });
+}
+
 // A store in two halves: shared memory is read at one time, global memory written at a later one.
 static void start_store(Thread &t, const Box &box)
 {
@@ -153,17 +169,20 @@ void simt_tma_load(void *to, const void *map, void *bar, int rank, const int *co
     check_arguments(pc, argument_is_unwritten(0, sizeof to) || argument_is_unwritten(2, sizeof bar), false);
     check_registers(pc, coords, (size_t)rank * sizeof *coords, "is a coordinate");
     stop(turn_event(pc));
-    Box box;
-    Actor a;
-    Thread &t = *machine.current;
-    if (!make_box(pc, to, map, rank, coords, box) || !mbarrier_actor(t, bar, pc, a) || !access_box(box, a, a, pc, true))
-        return;
-    for (const Piece &p : box.pieces)
-        memset(nt_smem + p.shared, 0xff, 16);
-    async_start([=] {
-        load_pieces(box);
-        mbarrier_complete(bar, box.bytes);
-    });
+    start_load(shared_at(to), map, shared_at(bar), rank, coords, pc);
+}
+
+void simt_tma_load_multicast(void *to, const void *map, void *bar, unsigned mask, int rank, const int *coords)
+{
+    const void *pc = __builtin_return_address(0);
+    check_arguments(pc, argument_is_unwritten(0, sizeof to) || argument_is_unwritten(2, sizeof bar), argument_is_unwritten(3, sizeof mask));
+    check_registers(pc, coords, (size_t)rank * sizeof *coords, "is a coordinate");
+    stop(turn_event(pc));
+    if (!mask || mask >> machine.programs.size())
+        report(SIMT_WRONG_OPERAND, pc, -1, nullptr, "a cluster of %zu programs is given the mask 0x%x", machine.programs.size(), mask);
+    for (unsigned program = 0; program < machine.programs.size(); program++)
+        if (mask >> program & 1)
+            start_load(shared_in(program, to), map, shared_in(program, bar), rank, coords, pc);
 }
 
 void simt_tma_store(const void *map, const void *from, int rank, const int *coords)
@@ -172,6 +191,7 @@ void simt_tma_store(const void *map, const void *from, int rank, const int *coor
     check_arguments(pc, argument_is_unwritten(1, sizeof from), false);
     check_registers(pc, coords, (size_t)rank * sizeof *coords, "is a coordinate");
     stop(turn_event(pc));
+    from = shared_at(from);
     Box box;
     Thread &t = *machine.current;
     if (!t.store_reads.agent) {

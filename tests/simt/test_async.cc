@@ -1,36 +1,25 @@
 // test_async.cc - the emulator's asynchronous copies, barriers and products: right kernels of planted_async.cu give what
 // PTX's manual says, by arithmetic of this file, and each planted fault is found, in every order.
-#include "compile.h"
 #include "device.h"
-#include "simt.h"
+#include "planted.h"
 #include "tensor_map.h"
 
 #include <csetjmp>
 #include <cstdarg>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 extern "C" {
 #include <cmocka.h>
 }
 
-enum { SEEDS = 12, RIGHT = -1, BYTES = 1 << 16, SHARED = 100 * 1024 };
+enum { SEEDS = 12, BYTES = 1 << 16, SHARED = 100 * 1024 };
 
 static SimtModule *module;
 alignas(1024) static unsigned char out[1 << 17], in[BYTES];
 // Where boxes come from and go to: 40 rows of 48 bytes, 64 bytes apart.
 enum { ROWS = 40, ROW = 48, PITCH = 64 };
 alignas(256) static unsigned char source[ROWS * PITCH], target[ROWS * PITCH];
-
-struct Row {
-    const char *kernel;
-    unsigned threads;
-    int fault;         // RIGHT: none; else one or two of them
-    const char *says;  // parts of the report, separated by '|'
-};
-#define EITHER(A, B) (A | (B + 1) << 8)
 
 static const Row rows[] = {
     { "ring", 128, RIGHT, "" },
@@ -45,28 +34,28 @@ static const Row rows[] = {
     { "barrier_of_half_a_warp", 128, SIMT_WRONG_OPERAND, "48 threads" },
     { "boxes", 128, RIGHT, "" },
     { "boxes_no_init_fence", 128, SIMT_MISSING_FENCE, "planted.newt:30|initialised with no fence" },
-    { "boxes_no_full_wait", 128, EITHER(SIMT_MISSING_WAIT, SIMT_UNWRITTEN_SHARED), "planted.newt:31" },
-    { "boxes_no_empty_wait", 128, EITHER(SIMT_SHARED_RACE, SIMT_MISSING_WAIT), "planted.newt:32" },
-    { "boxes_wrong_parity", 128, EITHER(SIMT_MISSING_WAIT, SIMT_UNWRITTEN_SHARED), "planted.newt:33" },
+    { "boxes_no_full_wait", 128, either(SIMT_MISSING_WAIT, SIMT_UNWRITTEN_SHARED), "planted.newt:31" },
+    { "boxes_no_empty_wait", 128, either(SIMT_SHARED_RACE, SIMT_MISSING_WAIT), "planted.newt:32" },
+    { "boxes_wrong_parity", 128, either(SIMT_MISSING_WAIT, SIMT_UNWRITTEN_SHARED), "planted.newt:33" },
     { "boxes_lost_arrival", 128, SIMT_MISSING_ARRIVAL, "planted.newt:34|lacks 1 of 4 arrivals" },
-    { "boxes_early_release", 128, EITHER(SIMT_SHARED_RACE, SIMT_EXTRA_ARRIVAL), "planted.newt:35" },
+    { "boxes_early_release", 128, either(SIMT_SHARED_RACE, SIMT_EXTRA_ARRIVAL), "planted.newt:35" },
     { "boxes_too_many_bytes", 128, SIMT_MISSING_ARRIVAL, "planted.newt:36|lacks 0 of 1 arrivals and 2048 bytes" },
     { "boxes_not_initialised", 128, SIMT_WRONG_OPERAND, "no initialised barrier" },
-    { "boxes_no_barrier_after_init", 128, EITHER(SIMT_SHARED_RACE, SIMT_WRONG_OPERAND), "planted.newt:38" },
+    { "boxes_no_barrier_after_init", 128, either(SIMT_SHARED_RACE, SIMT_WRONG_OPERAND), "planted.newt:38" },
     { "extra_arrival", 128, SIMT_EXTRA_ARRIVAL, "planted.newt:40|lacks 0 of 1 arrivals and 64 bytes" },
     { "box_misaligned", 128, SIMT_MISALIGNED, "no multiple of 128" },
     { "box_at_odd_column", 128, SIMT_MISALIGNED, "column 8 |multiple of 16 bytes" },
     { "box_of_other_rank", 128, SIMT_WRONG_OPERAND, "another number of axes" },
     { "round_trip", 128, RIGHT, "" },
     { "round_no_fence", 128, SIMT_MISSING_FENCE, "planted.newt:50|starts to read|no fence" },
-    { "round_no_barrier", 128, EITHER(SIMT_SHARED_RACE, SIMT_UNWRITTEN_SHARED), "planted.newt:51|starts to read" },
+    { "round_no_barrier", 128, either(SIMT_SHARED_RACE, SIMT_UNWRITTEN_SHARED), "planted.newt:51|starts to read" },
     { "round_no_read_wait", 128, SIMT_MISSING_WAIT, "planted.newt:52|started to read" },
     { "round_short_read_wait", 128, SIMT_MISSING_WAIT, "planted.newt:53" },
     { "store_not_waited_for", 128, SIMT_MISSING_WAIT, "ends while its stores" },
     { "matrices", 32, RIGHT, "" },
     { "f16_right", 128, RIGHT, "" },
     { "f16_no_proxy_fence", 128, SIMT_MISSING_FENCE, "planted.newt:60|asynchronous proxy" },
-    { "f16_no_barrier", 128, EITHER(SIMT_SHARED_RACE, SIMT_UNWRITTEN_SHARED), "planted.newt:61|starts to read" },
+    { "f16_no_barrier", 128, either(SIMT_SHARED_RACE, SIMT_UNWRITTEN_SHARED), "planted.newt:61|starts to read" },
     { "f16_no_fence", 128, SIMT_MISSING_FENCE, "planted.newt:62|no fence hands over" },
     { "f16_no_commit", 128, SIMT_MISSING_WAIT, "planted.newt:63|no wait covers" },
     { "f16_wait_too_short", 128, SIMT_MISSING_WAIT, "planted.newt:64|no wait covers" },
@@ -117,35 +106,16 @@ static bool launch(const char *kernel, unsigned threads, unsigned swizzle)
         fail_msg("no kernel '%s'", kernel);
     unsigned char *out_at = out, *in_at = in;
     void *parameters[] = { maps[0], maps[1], &out_at, &in_at };
-    const SimtLaunch l = { { 1, 1, 1 }, threads, SHARED, parameters };
+    const SimtLaunch l = { { 1, 1, 1 }, threads, SHARED, parameters, 1 };
     memset(out, 0, sizeof out);
     memset(target, 0, sizeof target);
     return simt_launch(kernel, entry, &l);
 }
 
-static void check_says(const Row &row)
-{
-    std::stringstream parts(row.says);
-    for (std::string part; std::getline(parts, part, '|');)
-        if (!strstr(simt_report(), part.c_str()))
-            fail_msg("%s: the report lacks '%s': %s", row.kernel, part.c_str(), simt_report());
-}
-
 static void planted(void **)
 {
     for (const Row &row : rows)
-        for (unsigned seed = 0; seed < SEEDS; seed++) {
-            simt_seed(seed);
-            const bool ok = launch(row.kernel, row.threads, 0);
-            if (ok != (row.fault == RIGHT))
-                fail_msg("%s, seed %u: %s", row.kernel, seed, ok ? "nothing is reported" : simt_report());
-            if (row.fault == RIGHT)
-                continue;
-            const int other = (row.fault >> 8) - 1;
-            if (!simt_fault_count((SimtFault)(row.fault & 0xff)) && !(other >= 0 && simt_fault_count((SimtFault)other)))
-                fail_msg("%s, seed %u: another fault: %s", row.kernel, seed, simt_report());
-            check_says(row);
-        }
+        planted_check(row, SEEDS, [](const Row &r) { return launch(r.kernel, r.threads, 0); });
 }
 
 static void run(const char *kernel, unsigned threads, unsigned swizzle)
@@ -351,19 +321,9 @@ static void another_swizzle_is_another_product(void **)
 
 int main()
 {
-    std::ifstream file(SIMT_SOURCE_DIR "/planted_async.cu");
-    std::stringstream text;
-    text << file.rdbuf();
-    std::string log;
-    const std::string path = simt_compile(text.str(), simt_prelude(), log);
-    if (path.empty()) {
-        fprintf(stderr, "%s", log.c_str());
-        return 1;
-    }
-    module = simt_open(path.c_str());
+    module = planted_load("planted_async.cu");
     if (!module)
         return 1;
-    simt_quiet(true);
     simt_expose(out, sizeof out);
     simt_expose(in, sizeof in);
     simt_expose(source, sizeof source);

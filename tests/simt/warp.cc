@@ -58,7 +58,8 @@ static constexpr unsigned register_file = 65536, most_registers = 255;
 
 void registers_begin()
 {
-    machine.registers_free = 0;
+    for (Program &p : machine.programs)
+        p.registers_free = 0;
     for (Warp &w : machine.warps)
         w.registers = std::min(register_file / machine.thread_count / 8 * 8, most_registers);
 }
@@ -70,11 +71,12 @@ static bool hand_out()
     for (size_t i = 0; i < machine.warps.size(); i++) {
         Warp &w = machine.warps[i];
         const Event &e = machine.threads[32 * i].event;
+        unsigned &free = machine.programs[rank_of(machine.threads[32 * i])].registers_free;
         const uint32_t wanted = e.operand > w.registers ? 32 * (e.operand - w.registers) : 0;
-        if (w.waiting != all_lanes || e.kind != Stop::Registers || wanted > machine.registers_free)
+        if (w.waiting != all_lanes || e.kind != Stop::Registers || wanted > free)
             continue;
-        machine.registers_free -= wanted;
-        machine.registers_free += e.operand < w.registers ? 32 * (w.registers - e.operand) : 0;
+        free -= wanted;
+        free += e.operand < w.registers ? 32 * (w.registers - e.operand) : 0;
         w.registers = e.operand;
         any = true;
         for (uint32_t n = (uint32_t)i * 32; n < i * 32 + 32; n++)
@@ -122,6 +124,7 @@ void simt_ldmatrix(unsigned *to, const void *row, unsigned n, bool transposed)
     unsigned char own[16] = {};
     Event e;
     bool unwritten;
+    row = shared_at(row);
     if (take_row(pc, row, n, false, e)) {
         race_access(race_actor(*machine.current), e, false);
         memcpy(own, row, sizeof own);
@@ -153,6 +156,7 @@ void simt_stmatrix(void *row, const unsigned *from, unsigned n, bool transposed)
         memcpy(own + 2 * at, all + (source * n + i) * 4 + half * 2, 2);
     }
     Event e;
+    row = shared_at(row);
     if (take_row(pc, row, n, true, e)) {
         race_access(race_actor(*machine.current), e, false);
         memcpy(row, own, sizeof own);
