@@ -8,7 +8,13 @@
 typedef struct Facts {
     ParamBinding *params;
     Buf name;
+    const bool *not_one;  // by parameter: strides along which a factor is not dense; NULL: none
 } Facts;
+
+static bool may_be_one(const Facts *facts, uint32_t at)
+{
+    return !facts->not_one || !facts->not_one[at];
+}
 
 static void add_fact(Facts *facts, const Function *f, uint32_t at, const char *word, int64_t n)
 {
@@ -47,6 +53,18 @@ static bool is_free_integer(const ParamBinding *b)
            type_is_int(b->type);
 }
 
+static bool can_be_one(const ParamBinding *b)
+{
+    return is_free_integer(b) && b->divisor <= 1 && (!b->has_range || b->lo <= 1);
+}
+
+static void assume_one(Facts *facts, const Function *f, uint32_t at)
+{
+    facts->params[at].has_value = true;
+    facts->params[at].equals = 1;
+    add_fact(facts, f, at, "", 1);
+}
+
 // Strides along the axis of neighbours are 1.
 static void assume_unit_strides(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
 {
@@ -58,11 +76,8 @@ static void assume_unit_strides(Enumerate *e, Facts *facts, const Function *f, c
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const uint32_t at = fn->params[i].source_index;
         ParamBinding *b = &facts->params[at];
-        if (!ones[i] || !is_free_integer(b) || b->divisor > 1 || (b->has_range && b->lo > 1))
-            continue;
-        b->has_value = true;
-        b->equals = 1;
-        add_fact(facts, f, at, "", 1);
+        if (ones[i] && may_be_one(facts, at) && can_be_one(b))
+            assume_one(facts, f, at);
     }
 }
 
@@ -79,7 +94,7 @@ static void assume_multiples(Enumerate *e, Facts *facts, const Function *f, cons
         const uint32_t at = fn->params[i].source_index;
         ParamBinding *b = &facts->params[at];
         // Of a tensor's sizes only those along which elements lie side by side bound wide accesses.
-        if (f->params[at].role == PARAM_SIZE && !f->params[at].is_dense)
+        if (f->params[at].role == PARAM_SIZE && !f->params[at].is_dense && !facts->not_one)
             continue;
         if (!reached[i] || !is_free_integer(b) || b->divisor % n == 0)
             continue;
@@ -204,12 +219,10 @@ static void name_assumed(Facts *facts, const Function *f)
 static void assume_dense(Facts *facts, const Function *f)
 {
     for (uint32_t i = 0; i < f->param_count; i++) {
-        ParamBinding *b = &facts->params[i];
-        if (!f->params[i].is_dense || f->params[i].role != PARAM_STRIDE || b->has_value)
-            continue;
-        b->has_value = true;
-        b->equals = 1;
-        add_fact(facts, f, i, "", 1);
+        const ParamBinding *b = &facts->params[i];
+        if (f->params[i].is_dense && f->params[i].role == PARAM_STRIDE && !b->has_value &&
+            may_be_one(facts, i))
+            assume_one(facts, f, i);
     }
 }
 
@@ -223,6 +236,50 @@ static bool add_assumed(Enumerate *e, UnitBuild *b, const Settings *s, Facts *fa
             variant_name(e, s, arena_strndup(e->p->arena, facts->name.at, facts->name.len)));
     buf_free(&facts->name);
     return any;
+}
+
+// What is assumed unless the user says it: with what the kernel's signature does.
+static void assume_usual(Enumerate *e, Facts *facts, const Function *f, const Settings *s)
+{
+    assume_dense(facts, f);
+    assume_alignment(facts, f);
+    assume_unit_strides(e, facts, f, s);
+    assume_multiples(e, facts, f, s);
+}
+
+// Factors of matrix products that lie in memory by columns: a variant for each choice of them,
+// behind the one in which all lie by rows.
+static void add_turned(Enumerate *e, UnitBuild *b, const Settings *s)
+{
+    enum { MOST_TURNS = 2 };
+    const Function *f = b->unit.function;
+    ReachTurn turns[MOST_TURNS];
+    Facts plain = { .params = lower_settings_copy(e, f, s).params };
+    IrFunc *fn = lower_assumed(e, &plain, f, s);
+    const uint32_t count = fn ? lower_reach_turns(fn, e->p->arena, turns, MOST_TURNS) : 0;
+    if (count > MOST_TURNS)
+        return;
+    for (uint32_t set = 1; set < UINT32_C(1) << count; set++) {
+        bool *not_one = ARENA_NEW_N(e->p->arena, bool, f->param_count);
+        Facts facts = { .params = lower_settings_copy(e, f, s).params, .not_one = not_one };
+        bool possible = true;
+        name_assumed(&facts, f);
+        for (uint32_t i = 0; i < count; i++) {
+            if ((set >> i & 1) == 0)
+                continue;
+            const uint32_t at = fn->params[turns[i].by_columns].source_index;
+            not_one[fn->params[turns[i].by_rows].source_index] = true;
+            possible = possible && can_be_one(&facts.params[at]);
+            if (possible)
+                assume_one(&facts, f, at);
+        }
+        if (possible)
+            assume_usual(e, &facts, f, s);
+        if (possible)
+            add_assumed(e, b, s, &facts);
+        else
+            buf_free(&facts.name);
+    }
 }
 
 // Sizes and strides of tensors are 64 bits wide in C.
@@ -254,7 +311,8 @@ static bool class_variants(Enumerate *e, UnitBuild *b, const Settings *s, bool l
 {
     const Function *f = b->unit.function;
     const char *how = e->opt->specialize ? e->opt->specialize : "auto";
-    bool ok = true, assume = strcmp(how, "auto") == 0;
+    const bool by_rows = strcmp(how, "rows") == 0;
+    bool ok = true, assume = by_rows || strcmp(how, "auto") == 0;
     b->narrow = f->tensors.len > 0 && !e->opt->index64;
     b->wide = false;
     if (e->opt->index64)
@@ -262,15 +320,14 @@ static bool class_variants(Enumerate *e, UnitBuild *b, const Settings *s, bool l
     Facts facts = { .params = lower_settings_copy(e, f, s).params };
     if (strcmp(how, "none") != 0) {
         name_assumed(&facts, f);
-        if (assume) {
-            assume_dense(&facts, f);
-            assume_alignment(&facts, f);
-            assume_unit_strides(e, &facts, f, s);
-            assume_multiples(e, &facts, f, s);
-        } else
+        if (assume)
+            assume_usual(e, &facts, f, s);
+        else
             ok = assume_list(e, f, how, &facts);
     }
     add_assumed(e, b, s, &facts);
+    if (assume && !by_rows && last)
+        add_turned(e, b, s);
     if (b->narrow)
         add_narrow(e, b, s, assume, last);
     if (!last)

@@ -333,31 +333,53 @@ static bool find_uses(IrOp *op, void *cx)
     return true;
 }
 
-/// 1 + the last parameter that scales a coordinate which counts by ones in the address `v`; or 0.
-static uint32_t last_stride(Strides *s, const IrValue *v)
+/// 1 + parameters that scale coordinates which count by ones in an address, the last and the one before it; 0:
+/// none.
+typedef struct Scales {
+    uint32_t last, before;
+} Scales;
+
+static void note_scale(Scales *found, uint32_t param)
+{
+    if (param > found->last) {
+        found->before = found->last;
+        found->last = param;
+    } else if (param != found->last && param > found->before) {
+        found->before = param;
+    }
+}
+
+static void find_scales(Strides *s, const IrValue *v, Scales *found)
 {
     const IrOp *op = v->def;
-    uint32_t last = 0;
     if (!type_is_block(v->type) || s->r.steps == 0)
-        return 0;
+        return;
     s->r.steps--;
     if (!op) {
         const IrOp *loop = v->block->parent;
-        return loop && loop->code == IR_FOR ? last_stride(s, loop->args[v->index + 2]) : 0;
+        if (loop && loop->code == IR_FOR)
+            find_scales(s, loop->args[v->index + 2], found);
+        return;
     }
     if (op->code == IR_MUL) {
         for (uint32_t i = 0; i < 2; i++)
             if (s->of[op->args[i]->id] && along(&s->r, op->args[1 - i]).unit)
-                last = s->of[op->args[i]->id];
-        return last;
+                note_scale(found, s->of[op->args[i]->id]);
+        return;
     }
     if (!passes_on(op) && op->code != IR_PTR_ADD && op->code != IR_ADD && op->code != IR_SUB)
-        return 0;
-    for (uint32_t i = 0; i < op->argc; i++) {
-        const uint32_t next = last_stride(s, op->args[i]);
-        last = next > last ? next : last;
-    }
-    return last;
+        return;
+    for (uint32_t i = 0; i < op->argc; i++)
+        find_scales(s, op->args[i], found);
+}
+
+static Scales scales_of(Strides *s, const IrValue *address)
+{
+    enum { STEPS = 1000 };
+    Scales found = { 0, 0 };
+    s->r.steps = STEPS;
+    find_scales(s, address, &found);
+    return found;
 }
 
 static bool find_stride(IrOp *op, void *cx)
@@ -369,26 +391,76 @@ static bool find_stride(IrOp *op, void *cx)
     s->r.steps = STEPS;
     if (along(&s->r, op->args[0]).unit)
         return true;
-    s->r.steps = STEPS;
-    const uint32_t stride = last_stride(s, op->args[0]);
+    const uint32_t stride = scales_of(s, op->args[0]).last;
     if (stride && !s->used_else[stride - 1])
         s->ones[stride - 1] = true;
     return true;
 }
 
-void lower_reach_strides(IrFunc *fn, Arena *a, bool *ones)
+static Strides begin_strides(IrFunc *fn, Arena *a)
 {
     Strides s = { .r = { .fn = fn },
                   .of = ARENA_NEW_N(a, uint32_t, fn->value_count + 1),
-                  .used_else = ARENA_NEW_N(a, bool, fn->body->argc + 1),
-                  .ones = ones };
+                  .used_else = ARENA_NEW_N(a, bool, fn->body->argc + 1) };
     for (uint32_t i = 0; i < fn->body->argc; i++) {
         const IrValue *param = fn->body->args[i];
         if (param->type->kind == TYPE_SCALAR && type_is_int(param->type))
             s.of[param->id] = i + 1;
     }
     ir_walk(fn, find_uses, &s);
+    return s;
+}
+
+void lower_reach_strides(IrFunc *fn, Arena *a, bool *ones)
+{
+    Strides s = begin_strides(fn, a);
+    s.ones = ones;
     ir_walk(fn, find_stride, &s);
+}
+
+typedef struct Turns {
+    Strides strides;
+    ReachTurn *at;
+    uint32_t count, most;
+} Turns;
+
+/// The load that a factor is, transposed or converted; NULL: none.
+static const IrOp *load_of_factor(const IrValue *v)
+{
+    while (v->def && (v->def->code == IR_TRANS || v->def->code == IR_CAST))
+        v = v->def->args[0];
+    return v->def && v->def->code == IR_LOAD ? v->def : NULL;
+}
+
+static void note_turn(Turns *t, const IrOp *load)
+{
+    const Scales found = scales_of(&t->strides, load->args[0]);
+    if (!found.before || t->strides.used_else[found.last - 1] || t->strides.used_else[found.before - 1])
+        return;
+    const ReachTurn turn = { found.last - 1, found.before - 1 };
+    for (uint32_t i = 0; i < t->count && i < t->most; i++)
+        if (t->at[i].by_rows == turn.by_rows && t->at[i].by_columns == turn.by_columns)
+            return;
+    if (t->count < t->most)
+        t->at[t->count] = turn;
+    t->count++;
+}
+
+static bool find_turns(IrOp *op, void *cx)
+{
+    for (uint32_t i = 0; i < 2 && op->code == IR_DOT; i++) {
+        const IrOp *load = load_of_factor(op->args[i]);
+        if (load)
+            note_turn(cx, load);
+    }
+    return true;
+}
+
+uint32_t lower_reach_turns(IrFunc *fn, Arena *a, ReachTurn *turns, uint32_t most)
+{
+    Turns t = { .strides = begin_strides(fn, a), .at = turns, .most = most };
+    ir_walk(fn, find_turns, &t);
+    return t.count;
 }
 
 typedef struct Pointers {

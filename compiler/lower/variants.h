@@ -90,6 +90,16 @@ void lower_reach_addresses(IrFunc *fn, Arena *a, unsigned need, bool *params);
 /// parameters: that of a tensor's last axis, as they are commonly passed.
 void lower_reach_strides(IrFunc *fn, Arena *a, bool *ones);
 
+/// Two strides of a factor of matrix products, arguments of the body: which is 1 where it is stored by
+/// rows, and which where it is stored by columns.
+typedef struct ReachTurn {
+    uint32_t by_rows, by_columns;
+} ReachTurn;
+
+/// The strides of loads that matrix products take, of each pair one; gives how many pairs there are, and the
+/// first `most` of them.
+uint32_t lower_reach_turns(IrFunc *fn, Arena *a, ReachTurn *turns, uint32_t most);
+
 /// Marks the pointer parameters that the kernel reads or writes through (arguments of the body).
 void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes);
 

@@ -46,6 +46,7 @@ static bool compile_newt(Arena *a, const Build *b, const char *source, const cha
     StrList argv = { 0 };
     const bool is_host = strcmp(b->arch, "host") == 0;
     VEC_PUSH(a, &argv, b->program);
+    VEC_PUSH(a, &argv, "--specialize=rows");  // candidates compile sooner
     for (uint32_t i = 0; i < b->opt->pass.len; i++)
         VEC_PUSH(a, &argv, b->opt->pass.at[i]);
     VEC_PUSH(a, &argv,

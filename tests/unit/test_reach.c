@@ -78,6 +78,68 @@ static const ReachCase cases[] = {
       "M" },
 };
 
+/// Variants behind the first: factors of a product stored by columns.
+#define FACTORS                                                                                   \
+    "x: ptr[const[float16]], y: ptr[const[float16]], z: ptr[float32], xm: int32, xk: int32, yk: " \
+    "int32, yn: int32"
+#define PRODUCT(left, right)                               \
+    "    i = nl.arange(0, 16)\n    k = nl.arange(0, 32)\n" \
+    "    nl.store(z + i[:, None] * 16 + i[None, :], nl.dot(" left ", " right "))\n"
+static const ReachCase turned_cases[] = {
+    { "either_factor_and_both", FACTORS,
+      PRODUCT("nl.load(x + i[:, None] * xm + k[None, :] * xk)",
+              "nl.load(y + k[:, None] * yk + i[None, :] * yn)"),
+      "xm xk=1 yk yn=1, xm=1 xk yk yn=1, xm xk=1 yk=1 yn, xm=1 xk yk=1 yn, " },
+    { "a_factor_transposed_afterwards", FACTORS,
+      PRODUCT("nl.load(x + i[:, None] * xm + k[None, :])",
+              "nl.load(y + i[:, None] * yn + k[None, :] * yk).T"),
+      "xm yk yn=1, xm yk=1 yn, " },
+    { "no_stride_to_choose", FACTORS,
+      PRODUCT("nl.load(x + i[:, None] * xm + k[None, :])",
+              "nl.load(y + k[:, None] * yk + i[None, :])"),
+      "xm yk, " },
+    { "no_product", FACTORS,
+      "    i = nl.arange(0, 16)\n    nl.store(z + i[:, None] * 16 + i[None, :],\n"
+      "             nl.load(x + i[:, None] * xm + i[None, :] * xk).to(nl.float32))\n",
+      "xm xk=1, " },
+};
+
+static void put_facts(const KernelUnit *unit, const Variant *v, Buf *out)
+{
+    const char *before = "";
+    for (uint32_t i = 0; i < unit->function->param_count; i++) {
+        const ParamBinding *p = &v->params[i];
+        if (!p->has_value && (!p->assumed || p->type->kind != TYPE_SCALAR))
+            continue;
+        buf_printf(out, "%s%s%s", before, unit->function->params[i].name->text,
+                   p->has_value ? "=1" : "");
+        before = " ";
+    }
+}
+
+static void check_turned(void **state)
+{
+    const ReachCase *t = *state;
+    LowerCase c;
+    Buf source = { 0 }, got = { 0 };
+    const VariantOptions options = { 0 }, rows = { .specialize = "rows" };
+    buf_printf(&source, LOWER_HEAD "@newt.kernel(grid=(1,))\ndef f(%s):\n%s", t->params, t->body);
+    if (!lower_case_begin(&c, source.at, &options))
+        fail_msg("%s", lower_case_messages(&c));
+    const KernelUnit *unit = &c.units.at[0];
+    for (uint32_t v = 0; v + 1 < unit->variant_count; v++) {
+        put_facts(unit, &unit->variants[v], &got);
+        buf_puts(&got, ", ");
+    }
+    assert_string_equal(got.at, t->want);
+    arena_free(&c.arena);
+    assert_true(lower_case_begin(&c, source.at, &rows));
+    assert_int_equal(c.units.at[0].variant_count, 2);
+    buf_free(&source);
+    buf_free(&got);
+    arena_free(&c.arena);
+}
+
 static void check(void **state)
 {
     const ReachCase *t = *state;
@@ -90,11 +152,7 @@ static void check(void **state)
         fail_msg("%s", lower_case_messages(&c));
     const KernelUnit *unit = &c.units.at[0];
     const Variant *special = &unit->variants[0];
-    for (uint32_t i = 0; i < unit->function->param_count; i++)
-        if (special->params[i].has_value ||
-            (special->params[i].assumed && special->params[i].type->kind == TYPE_SCALAR))
-            buf_printf(&got, "%s%s%s", got.len ? " " : "", unit->function->params[i].name->text,
-                       special->params[i].has_value ? "=1" : "");
+    put_facts(unit, special, &got);
     assert_string_equal(got.at, t->want);
     buf_free(&source);
     buf_free(&got);
@@ -103,8 +161,15 @@ static void check(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[sizeof cases / sizeof *cases];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    enum {
+        COUNT = sizeof cases / sizeof *cases,
+        TURNED = sizeof turned_cases / sizeof *turned_cases
+    };
+    struct CMUnitTest tests[COUNT + TURNED];
+    for (size_t i = 0; i < COUNT; i++)
         tests[i] = (struct CMUnitTest){ cases[i].name, check, NULL, NULL, (void *)&cases[i] };
+    for (size_t i = 0; i < TURNED; i++)
+        tests[COUNT + i] = (struct CMUnitTest){ turned_cases[i].name, check_turned, NULL, NULL,
+                                                (void *)&turned_cases[i] };
     return cmocka_run_group_tests_name("reach", tests, NULL, NULL);
 }
