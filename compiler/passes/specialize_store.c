@@ -8,7 +8,7 @@
 #include "passes/specialize_impl.h"
 #include "passes/tensor_value.h"
 
-enum { LINE_BYTES = 128, ROWS = 64, MAX_DEPTH = 16, BUFFERS = 2 };
+enum { LINE_BYTES = 128, ROWS = 64, WARP_ROWS = 16, MAX_DEPTH = 16, BUFFERS = 2 };
 
 /// True when `v` is computed element by element from a warpgroup's product. One of tf32 is made as its
 /// transpose (layout_dot_swaps): threads store whole sectors of that, and rows of tiles they do not hold.
@@ -127,6 +127,8 @@ uint32_t specialize_store_bytes(const Special *s)
 
 void specialize_make_store_maps(Special *s)
 {
+    // While another team multiplies, its warps write on their own; else they go on together.
+    const unsigned rows = s->teams > 1 ? WARP_ROWS : ROWS;
     for (uint32_t i = 0; i < s->stores.len; i++) {
         Feed *f = &s->stores.at[i];
         const TensorAccess *a = f->access;
@@ -136,7 +138,7 @@ void specialize_make_store_maps(Special *s)
         map.box[0] = (uint16_t)(LINE_BYTES / type_elem_bytes(a->elem));
         for (unsigned k = 0, to = 1; k < a->rank; k++)
             if (k != f->line)
-                map.box[to++] = a->dims[k].axis >= 0 ? ROWS : 1;
+                map.box[to++] = (uint16_t)(a->dims[k].axis >= 0 ? rows : 1);
         f->map = ir_add_map(s->fn, &map);
         f->has_own_map = true;
     }

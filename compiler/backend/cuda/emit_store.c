@@ -4,7 +4,7 @@
 /// A warpgroup stores its part by itself, 64 rows by 128 bytes at a time, and takes turns between
 /// two buffers: while one is read by the copy engine, the other is filled. The turn is kept from
 /// one tile to the next, so a buffer is used again only after the store before the last has read
-/// it.
+/// it. Where the map's boxes have 16 rows each warp does so with its part of the buffers.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
@@ -27,6 +27,7 @@ typedef struct Store {
     unsigned chunk_bits;   // log2 of a thread's slots in one buffer
     unsigned column_bits;  // of an element's number
     const char *buffer;
+    unsigned threads;      // that store together: a warpgroup's or a warp's
 } Store;
 
 static bool find_store(IrOp *op, void *cx)
@@ -46,12 +47,29 @@ void cuda_begin_stores(Emit *e)
         cuda_line(e, "int %s = 0;", e->store_turn);
 }
 
+/// A warp has the 16 rows of a fragment.
+static unsigned storing_threads(const IrTensorMap *map)
+{
+    for (unsigned k = 1; k < map->rank; k++)
+        if (map->box[k] > 1)
+            return map->box[k] * 2u;
+    return 128;
+}
+
+static bool wait_at_end(IrOp *op, void *cx)
+{
+    Emit *e = cx;
+    if (op->code != IR_TENSOR_STORE)
+        return true;
+    cuda_line(e, "if (%s %% %u == 0)", cuda_tid(e),
+              storing_threads(&e->fn->maps[op->attr.pipe.map]));
+    cuda_line(e, "    nt_tma_store_wait_read<0>();");
+    return false;
+}
+
 void cuda_end_stores(Emit *e)
 {
-    if (!has_stores(e))
-        return;
-    cuda_line(e, "if (%s %% 128 == 0)", cuda_tid(e));
-    cuda_line(e, "    nt_tma_store_wait_read<0>();");
+    ir_walk((IrFunc *)e->fn, wait_at_end, e);  // all stores are made by the same threads
 }
 
 /// The warpgroup's number in the block.
@@ -100,6 +118,8 @@ static const char *coordinates(Emit *e, const Store *s, const char *q)
             buf_printf(&out, " + (%s)", group);
         if (strcmp(chunk, "0") != 0)
             buf_printf(&out, " + (%s)", chunk);
+        if (k > 0 && s->threads == 32)
+            buf_printf(&out, " + (%s >> 5 & 3) * 16", cuda_tid(e));
     }
     const char *text = arena_strndup(e->arena, out.at, out.len);
     buf_free(&out);
@@ -154,9 +174,14 @@ static void emit_pairs(Emit *e, const Store *s, const char *q)
 static void emit_chunk(Emit *e, const Store *s, const char *ring, const char *q)
 {
     const char *tid = cuda_tid(e);
+    const bool by_warp = s->threads == 32;
     const char *barrier =
-        cuda_text(e, "nt_named_barrier(%d + %s, 128);", FIRST_BARRIER, group_of(e));
-    cuda_line(e, "if (%s %% 128 == 0)", tid);
+        by_warp ? "__syncwarp();"
+                : cuda_text(e, "nt_named_barrier(%d + %s, 128);", FIRST_BARRIER, group_of(e));
+    const char *from = by_warp ? cuda_text(e, "%s + (%s >> 5 & 3) * %u", s->buffer, tid,
+                                           BUFFER_BYTES / 4 / s->bytes)
+                               : s->buffer;
+    cuda_line(e, "if (%s %% %u == 0)", tid, s->threads);
     cuda_line(e, "    nt_tma_store_wait_read<1>();");
     cuda_line(e, "%s", barrier);
     cuda_line(e, "const auto %s = %s + %s / %u;", s->buffer, ring, e->store_turn, s->bytes);
@@ -166,9 +191,9 @@ static void emit_chunk(Emit *e, const Store *s, const char *ring, const char *q)
         emit_pairs(e, s, q);
     cuda_line(e, "nt_fence_async();");
     cuda_line(e, "%s", barrier);
-    cuda_line(e, "if (%s %% 128 == 0) {", tid);
-    cuda_line(e, "    nt_tma_store<%u>(&%s, %s%s);", s->map->rank, e->maps[s->op->attr.pipe.map],
-              s->buffer, coordinates(e, s, q));
+    cuda_line(e, "if (%s %% %u == 0) {", tid, s->threads);
+    cuda_line(e, "    nt_tma_store<%u>(&%s, %s%s);", s->map->rank, e->maps[s->op->attr.pipe.map], from,
+              coordinates(e, s, q));
     cuda_line(e, "    nt_tma_store_commit();");
     cuda_line(e, "}");
     cuda_line(e, "%s ^= %d;", e->store_turn, BUFFER_BYTES);
@@ -182,7 +207,8 @@ bool cuda_emit_tensor_store(Emit *e, const IrOp *op)
                 .value = value,
                 .layout = value->layout,
                 .map = &e->fn->maps[op->attr.pipe.map],
-                .bytes = type_elem_bytes(value->type) };
+                .bytes = type_elem_bytes(value->type),
+                .threads = storing_threads(&e->fn->maps[op->attr.pipe.map]) };
     s.chunk_bits = log2_of(LINE_BYTES / s.bytes) - 1;
     s.column_bits = log2_of((unsigned)value->type->shape[type_rank(value->type) - 1]);
     if (s.layout->reg_bits < s.chunk_bits)

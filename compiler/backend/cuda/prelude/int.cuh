@@ -62,11 +62,11 @@ template <class T> NT_DEV nt_int<T> nt_xor(T a, T b)
     return (T)(a ^ b);
 }
 
-// What divides in the place of b: 1 where that cannot. Divided first and looked at then, there is no branch, and quotient
-// and rest of the same operands are one division.
+// What divides in the place of b: 1 where that cannot. Divided first and looked at then, there is no branch.
 template <class T> NT_DEV nt_int<T> nt_divisor(T b)
 {
-    return b == (T)0 || (nt_is_signed<T> && b == (T)-1) ? (T)1 : b;
+    const bool is_bad = (b == (T)0) | (nt_is_signed<T> & (b == (T)-1));
+    return is_bad ? (T)1 : b;
 }
 
 template <class T> NT_DEV nt_int<T> nt_idiv(T a, T b)
@@ -75,10 +75,10 @@ template <class T> NT_DEV nt_int<T> nt_idiv(T a, T b)
     return b == (T)0 ? nt_wrapped<T>(~(nt_uint<T>)0) : negated;
 }
 
+// By the quotient: where both are wanted there is one division. It holds for 0 and -1, too, as products wrap.
 template <class T> NT_DEV nt_int<T> nt_rem(T a, T b)
 {
-    const T d = nt_divisor(b), r = nt_sub(a, nt_mul<T>((T)(a / d), d));
-    return b == (T)0 ? a : r;
+    return nt_sub(a, nt_mul(nt_idiv(a, b), b));
 }
 
 template <class T> NT_DEV nt_int<T> nt_cdiv(T a, T b)
