@@ -320,6 +320,8 @@ static bool job_launch_facts(Job *job, JobKernel *k, JobText *text, const IrFunc
 {
     ArtifactEntry *entry = &text->entries[index - text->first_variant];
     *entry = (ArtifactEntry){ .threads = cuda_threads(fn), .shared = fn->smem_bytes };
+    if (fn->num_ctas > 1)
+        memcpy(entry->cluster, (uint32_t[]){ fn->num_ctas, 1, 1 }, sizeof entry->cluster);
     if (fn->is_persistent)
         entry->blocks_per_sm = job_blocks_by_shared(fn->smem_bytes);
     if (fn->map_count == 0)

@@ -108,7 +108,7 @@ typedef union IrAttr {
     struct { IrMem mem; uint16_t ring; bool ordered, tf32; } copy;  ///< COPY; ordered: whoever made it keeps it clear of
                                                             ///< readers; tf32: fp32 elements are rounded
     uint8_t groups;                                         ///< GROUPS: that may still be under way
-    struct { uint16_t pipe, ring, map; bool evict_first; } pipe;              ///< PIPE: indices into IrFunc's; ring and map: TENSOR_...
+    struct { uint16_t pipe, ring, map; bool evict_first, multicast; } pipe;   ///< PIPE: indices into IrFunc's; ring and map: TENSOR_...
 } IrAttr;
 
 struct IrOp {
@@ -182,6 +182,7 @@ struct IrFunc {
     IrBlock *body;
     uint32_t value_count;         ///< ids handed out
     uint16_t num_warps, num_stages;
+    uint16_t num_ctas;            ///< 2: blocks run in pairs that share copies (specialize); 1, 0: each on its own
     IrRing *rings;
     uint16_t ring_count;
     uint32_t smem_reserved;       ///< bytes at the bottom of shared memory where no scratch may lie: rings that are not loose

@@ -135,6 +135,7 @@ static void print_pipe_use(AttrList *l, const IrOp *op)
     attr(l, "ring=%u", op->attr.pipe.ring);
     attr(l, "map=%u", op->attr.pipe.map);
     attr_flag(l, "evict_first", op->attr.pipe.evict_first);
+    attr_flag(l, "multicast", op->attr.pipe.multicast);
 }
 
 static void print_attrs(Buf *out, const IrOp *op)
@@ -338,6 +339,8 @@ static void print_options(const Printer *p, const IrFunc *fn)
         buf_printf(p->out, " smem=%" PRIu32, fn->smem_bytes);
     if (fn->teams > 1)
         buf_printf(p->out, " teams=%u", fn->teams);
+    if (fn->num_ctas > 1)
+        buf_printf(p->out, " num_ctas=%u", fn->num_ctas);
     buf_puts(p->out, fn->is_persistent ? " persistent" : "");
     buf_puts(p->out, fn->index64 ? " index64" : "");
     buf_puts(p->out, fn->has_layouts ? " layouts" : "");

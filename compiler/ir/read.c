@@ -484,8 +484,8 @@ static bool read_option(IrReader *r)
         return read_map(r);
     bool warps = str_is(word, "num_warps"), stages = str_is(word, "num_stages"),
          reserved = str_is(word, "reserved");
-    const bool teams = str_is(word, "teams");
-    if (!warps && !stages && !reserved && !teams && !str_is(word, "smem"))
+    const bool teams = str_is(word, "teams"), ctas = str_is(word, "num_ctas");
+    if (!warps && !stages && !reserved && !teams && !ctas && !str_is(word, "smem"))
         return ir_text_fail(r, at, "'%.*s' is no option of a function", (int)word.len, word.at);
     if (!ir_text_expect(r, '=') || !ir_text_int(r, 0, warps || stages ? 1024 : INT32_MAX, &v))
         return false;
@@ -495,6 +495,8 @@ static bool read_option(IrReader *r)
         fn->num_stages = (uint16_t)v;
     else if (teams)
         fn->teams = (uint16_t)v;
+    else if (ctas)
+        fn->num_ctas = (uint16_t)v;
     else if (reserved)
         fn->smem_reserved = (uint32_t)v;
     else

@@ -445,6 +445,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)INT("ring", a->pipe.ring, UINT16_MAX);
         out[n++] = (Field)INT("map", a->pipe.map, UINT16_MAX);
         out[n++] = (Field)FLAG("evict_first", a->pipe.evict_first);
+        out[n++] = (Field)FLAG("multicast", a->pipe.multicast);
         break;
     case ATTR_NONE:
     case ATTR_CONST:

@@ -497,10 +497,13 @@ static bool check_pipe(IrVerifier *v, const IrOp *op)
     if (store && (!type_is_block(op->args[0]->type) ||
                   type_elem(op->args[0]->type) != v->fn->maps[op->attr.pipe.map].elem))
         return bad_operand(v, op, 0);
-    for (uint32_t i = store; i < op->argc; i++)
+    const uint32_t count = op->argc - op->attr.pipe.multicast;
+    if (op->attr.pipe.multicast && op->args[count]->type != type_scalar(v->fn->types, SCALAR_I1))
+        return bad_operand(v, op, count);
+    for (uint32_t i = store; i < count; i++)
         if (op->args[i]->type != i32)
             return bad_operand(v, op, i);
-    if (moves && op->argc != 1u + v->fn->maps[op->attr.pipe.map].rank)
+    if (moves && count != 1u + v->fn->maps[op->attr.pipe.map].rank)
         return ir_verify_fault(v, op, "it has another number of coordinates than its map");
     return op->resultc == 0 || op->results[0]->type == i32 || bad_result(v, op);
 }

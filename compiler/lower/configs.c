@@ -45,6 +45,7 @@ static const ConstConfig *read_text(Enumerate *e, const char *text)
             ConstVal *at;
         } settings[] = { { "num_warps", &config->num_warps },
                          { "num_stages", &config->num_stages },
+                         { "num_ctas", &config->num_ctas },
                          { "maxnreg", &config->maxnreg } };
         bool is_setting = false;
         for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
@@ -155,7 +156,7 @@ bool lower_configs(Enumerate *e, const Function *f, const char *name, ConfigVec 
 bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *config, Settings *s)
 {
     const ConstVal *at = config->values.v.tuple.at;
-    int64_t registers = 0, ctas = 1;
+    int64_t registers = 0;
     for (uint32_t i = 0; i + 1 < config->values.v.tuple.len; i += 2) {
         if (at[i].kind != CONST_STR) {
             diag_report(e->p->diags, DIAG_TYPE_MISMATCH, config->span,
@@ -185,7 +186,7 @@ bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *conf
         int64_t *out;
     } settings[] = { { &config->num_warps, "num_warps", 32, &s->num_warps },
                      { &config->num_stages, "num_stages", 8, &s->num_stages },
-                     { &config->num_ctas, "num_ctas", 1, &ctas },
+                     { &config->num_ctas, "num_ctas", LOWER_MOST_CTAS, &s->num_ctas },
                      { &config->maxnreg, "maxnreg", 255, &registers } };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (settings[i].value->kind != CONST_NONE &&
@@ -252,6 +253,10 @@ static void name_config(const Enumerate *e, const ConstConfig *config, const Fun
     }
     buf_printf(name, "W%d_S%d", warps, stages);
     buf_printf(text, "num_warps=%d num_stages=%d", warps, stages);
+    if (s->num_ctas > 1) {
+        buf_printf(name, "_C%d", (int)s->num_ctas);
+        buf_printf(text, " num_ctas=%d", (int)s->num_ctas);
+    }
     if (s->max_registers) {
         buf_printf(name, "_R%u", s->max_registers);
         buf_printf(text, " maxnreg=%u", s->max_registers);

@@ -41,6 +41,7 @@ static IrFunc *lower_assumed(Enumerate *e, const Facts *facts, const Function *f
                             .params = facts->params,
                             .num_warps = (uint16_t)s->num_warps,
                             .num_stages = (uint16_t)s->num_stages,
+                            .num_ctas = (uint16_t)s->num_ctas,
                             .index64 = e->opt->index64,
                             .instance_name = s->name };
     return lower_kernel(e->p, &plain, e->p->arena);
@@ -186,6 +187,7 @@ static void add_variant(Enumerate *e, UnitBuild *b, const Settings *s, ParamBind
             .params = params,
             .num_warps = (uint16_t)(opt->num_warps ? opt->num_warps : (unsigned)s->num_warps),
             .num_stages = (uint16_t)(opt->num_stages ? opt->num_stages : (unsigned)s->num_stages),
+            .num_ctas = (uint16_t)s->num_ctas,
             .narrow = b->narrow,
             .index64 = opt->index64 || b->wide,
             .instance_name = b->unit.c_name }));

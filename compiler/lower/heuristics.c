@@ -101,6 +101,7 @@ static Variant plain_variant(const Heuristic *h)
                       .params = h->s->params,
                       .num_warps = 4,
                       .num_stages = 1,
+                      .num_ctas = 1,
                       .index64 = h->e->opt->index64,
                       .instance_name = h->s->name };
 }

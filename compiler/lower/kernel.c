@@ -59,6 +59,7 @@ IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a)
     fn->name = sym_of(p->syms, variant->instance_name ? variant->instance_name : f->name->text);
     fn->num_warps = variant->num_warps;
     fn->num_stages = variant->num_stages;
+    fn->num_ctas = variant->num_ctas;
     fn->index64 = variant->index64;
     fn->span = f->def->name_span;
     cx->index64 = variant->index64;

@@ -90,6 +90,11 @@ static bool apply_instance(Enumerate *e, const Function *f, const AstCall *call,
                 return false;
             continue;
         }
+        if (at == UINT32_MAX && strcmp(k->name->text, "num_ctas") == 0) {
+            if (!want_count(e, f->module, k->value, "num_ctas", LOWER_MOST_CTAS, &s->num_ctas))
+                return false;
+            continue;
+        }
         ConstVal c = lower_const_expr(e->p, f->module, k->value);
         if (c.kind == CONST_ERROR)
             return false;
@@ -313,13 +318,14 @@ static bool add_config(Enumerate *e, UnitBuild *b, const AstCall *instance,
 
 static bool add_unit(Enumerate *e, Function *f, const AstCall *instance)
 {
-    Settings s = { .num_warps = 4, .num_stages = 3 };
+    Settings s = { .num_warps = 4, .num_stages = 3, .num_ctas = 1 };
     ConfigVec configs = { 0 };
     s.params = ARENA_NEW_N(e->p->arena, ParamBinding, f->param_count);
     // The instance is applied now for its name, and after each configuration for its values.
     if (!export_name(e, f, &s) || (instance && !apply_instance(e, f, instance, &s)) ||
         !want_count(e, f->module, f->num_warps, "num_warps", 32, &s.num_warps) ||
         !want_count(e, f->module, f->num_stages, "num_stages", 8, &s.num_stages) ||
+        !want_count(e, f->module, f->num_ctas, "num_ctas", LOWER_MOST_CTAS, &s.num_ctas) ||
         !lower_bind_params(e->p, f, s.params))
         return false;
     if (e->opt->signature && e->opt->kernel_count == 1 &&

@@ -21,8 +21,10 @@ typedef struct Enumerate {
     KernelUnits *out;
 } Enumerate;
 
+enum { LOWER_MOST_CTAS = 2 };  ///< blocks of a cluster
+
 typedef struct Settings {
-    int64_t num_warps, num_stages;
+    int64_t num_warps, num_stages, num_ctas;
     uint32_t max_registers;  ///< 0: as many as the threads leave
     const char *name;
     ParamBinding *params;
@@ -48,7 +50,7 @@ uint32_t lower_param_index(const Function *f, const char *name, size_t len);
 /// A copy whose bindings can be changed.
 Settings lower_settings_copy(Enumerate *e, const Function *f, const Settings *s);
 void lower_bind_setting(Settings *s, uint32_t at, ConstVal value);
-/// num_warps or num_stages; false after reporting that `value` is no int from 1 to `hi`.
+/// num_warps, num_stages or num_ctas; false after reporting that `value` is no int from 1 to `hi`.
 bool lower_want_count(Enumerate *e, ConstVal value, Span span, const char *what, int64_t hi,
                       int64_t *out);
 /// `s` has everything bound: adds it as a form of the last configuration.

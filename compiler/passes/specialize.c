@@ -320,6 +320,7 @@ static bool give_up(Special *s, const char *reason)
     for (uint32_t i = 0; i < s->stores.len; i++)
         specialize_note(s, s->stores.at[i].load, reason);
     fn->ring_count = fn->pipe_count = fn->map_count = 0;
+    fn->num_ctas = 1;
     return true;
 }
 
@@ -336,6 +337,8 @@ static bool make_sides(Special *s)
     fn->value_count = producer->value_count;  // ids of the two sides differ
     fn->producer = producer;
     fn->producer_warps = fn->num_warps * s->teams > 4 ? 4 : 1;
+    if (fn->num_ctas > 1)
+        specialize_choose_pairs(s, producer);
     specialize_rewrite_stores(s);
     rewrite_consumers(s);
     specialize_persist(s);
@@ -346,8 +349,10 @@ bool pass_specialize(PassCtx *cx, IrFunc *fn)
 {
     const uint32_t needed = TARGET_TMA | TARGET_MBARRIER | TARGET_WGMMA;
     if ((cx->features & needed) != needed || cx->no_tensor_copies || cx->copies == COPY_SYNC ||
-        cx->copies == COPY_CP_ASYNC || fn->ring_count > 0 || fn->num_warps < 4)
+        cx->copies == COPY_CP_ASYNC || fn->ring_count > 0 || fn->num_warps < 4) {
+        fn->num_ctas = 1;
         return true;
+    }
     Special s = { .cx = cx, .fn = fn };
     s.tensors = tensor_analysis(fn, axis_info_compute(fn, cx->arena), cx->arena);
     s.written = ARENA_NEW_N(cx->arena, bool, fn->body->argc + 1u);

@@ -32,7 +32,15 @@ typedef struct Special {
     uint32_t group_count;
     unsigned teams;  ///< 2: programs run on two teams of warps in turn
     bool *written;   ///< by parameter: something may be stored through it
+    const bool *depends;     ///< by id of the producer's values: differs between programs
+    uint32_t depends_count;  ///< of them, when specialize_choose_pairs looked
 } Special;
+
+/// A loop over programs, or over pairs of them.
+typedef struct SpecialLoop {
+    IrOp *op;
+    IrValue *program, *partner;  ///< in its body: the program at hand; of a pair, the other block's
+} SpecialLoop;
 
 /* ---- specialize.c ---- */
 /// The load that `v` is, or is a transposition of; NULL: none.
@@ -71,6 +79,13 @@ void specialize_make_rings(Special *s, unsigned stages);
 /// kernel may store through it.
 IrFunc *specialize_producer(PassCtx *cx, const IrFunc *fn, const FeedVec *feeds,
                             const bool *written, const char **reason);
+
+/* ---- specialize_cluster.c ---- */
+/// Where blocks were to run in pairs (num_ctas) and cannot, has them run alone. Needs the producer, no loop over
+/// programs yet.
+void specialize_choose_pairs(Special *s, IrFunc *producer);
+/// Has the blocks of a pair copy what both need once, where that can be seen.
+void specialize_share_copies(const Special *s, IrFunc *producer, const SpecialLoop *loop);
 
 /* ---- specialize_persist.c ---- */
 /// True when blocks may and should loop over programs.

@@ -62,36 +62,94 @@ static bool replace_id(IrOp *op, void *cx)
     return true;
 }
 
-/// Moves the body into a loop over programs from `first` on in steps of `step`.
-static IrOp *wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step, int axes)
+static IrValue *scalar(IrBuilder *b, IrCode code)
+{
+    return ir_op1(b, code, type_scalar(b->fn->types, SCALAR_I32), 0, NULL);
+}
+
+static IrValue *number(IrBuilder *b, int64_t n)
+{
+    return ir_const_int(b, type_scalar(b->fn->types, SCALAR_I32), n);
+}
+
+/// 2 * pair + rank: the last program may be followed by one that is none.
+static IrValue *of_pair(IrBuilder *b, IrValue *pair, IrValue *rank)
+{
+    return ir_binary(b, IR_ADD, ir_binary(b, IR_MUL, pair, number(b, 2)), rank);
+}
+
+static IrValue *at_most_last(IrBuilder *b, IrValue *program, IrValue *all)
+{
+    return ir_binary(b, IR_MIN, program, ir_binary(b, IR_SUB, all, number(b, 1)));
+}
+
+typedef struct Guard {
+    IrFunc *fn;
+    IrValue *is_program;
+} Guard;
+
+/// What runs in the place of no program leaves nothing behind.
+static bool guard_store(IrOp *op, void *cx)
+{
+    const Guard *g = cx;
+    if (op->code != IR_STORE && op->code != IR_TENSOR_STORE)
+        return true;
+    IrBuilder b = { .fn = g->fn, .block = op->block, .before = op, .span = op->span };
+    IrOp *choice = ir_op(&b, IR_IF, 1, (IrValue *[]){ g->is_program }, 0, NULL, 2);
+    for (unsigned r = 0; r < 2; r++) {
+        IrBuilder in = { .fn = g->fn, .block = choice->regions[r], .span = op->span };
+        ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
+    }
+    ir_move_before(op, choice->regions[0]->last);
+    return true;
+}
+
+/// Moves the body into a loop over programs from `first` on in steps of `step`, or over pairs of them.
+static SpecialLoop wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step, int axes)
 {
     const Type *i32 = type_scalar(fn->types, SCALAR_I32);
+    const bool pairs = fn->num_ctas > 1;
+    SpecialLoop made = { 0 };
     Decode d = { .fn = fn, .axes = axes };
     for (int k = 0; k < 3; k++)
         d.extents[k] = programs(b, k, axes);
-    IrValue *all = d.extents[0];
+    IrValue *all = d.extents[0], *rank = NULL, *end;
     for (int k = 1; k < axes; k++)
         all = ir_binary(b, IR_MUL, all, d.extents[k]);
+    end = all;
+    if (pairs) {
+        rank = ir_binary(b, IR_REM, scalar(b, IR_BLOCK_ID), number(b, 2));
+        end = ir_binary(b, IR_ADD, ir_binary(b, IR_IDIV, all, number(b, 2)),
+                        ir_binary(b, IR_REM, all, number(b, 2)));
+    }
     const IrOp *last = b->before->prev;  // of what stays in front of the loop
     b->before = fn->body->last;
-    IrOp *loop = ir_op(b, IR_FOR, 3, (IrValue *[]){ first, all, step }, 0, NULL, 1);
+    IrOp *loop = ir_op(b, IR_FOR, 3, (IrValue *[]){ first, end, step }, 0, NULL, 1);
     IrBlock *body = loop->regions[0];
-    d.tile = ir_block_arg(fn, body, i32, sym_of(fn->syms, "program"));
+    d.tile = ir_block_arg(fn, body, i32, sym_of(fn->syms, pairs ? "pair" : "program"));
     IrBuilder in = { .fn = fn, .block = body, .span = fn->span };
+    Guard guard = { fn, NULL };
+    if (pairs) {
+        IrValue *other = ir_binary(&in, IR_SUB, number(&in, 1), rank), *pair = d.tile;
+        made.partner = at_most_last(&in, of_pair(&in, pair, other), all);
+        IrValue *program = of_pair(&in, pair, rank);
+        guard.is_program = ir_binary(&in, IR_LT, program, all);
+        d.tile = at_most_last(&in, program, all);
+        d.tile->hint = sym_of(fn->syms, "program");
+    }
     IrOp *yield = ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
     for (IrOp *op = last->next, *next; op != loop; op = next) {
         next = op->next;
         ir_move_before(op, yield);
     }
     ir_walk_block(body, replace_id, &d);
+    if (pairs)
+        ir_walk_block(body, guard_store, &guard);
     ir_apply_replacements(fn);
     b->before = loop;
-    return loop;
-}
-
-static IrValue *scalar(IrBuilder *b, IrCode code)
-{
-    return ir_op1(b, code, type_scalar(b->fn->types, SCALAR_I32), 0, NULL);
+    made.op = loop;
+    made.program = d.tile;
+    return made;
 }
 
 /* ---- teams ---- */
@@ -206,19 +264,23 @@ static void take_turns(IrFunc *fn, IrBuilder *b, IrValue *team, IrOp *loop)
     skip(&in, count);
 }
 
-static void wrap_side(IrFunc *fn, unsigned teams, int axes)
+static SpecialLoop wrap_side(IrFunc *fn, unsigned teams, int axes)
 {
-    const Type *i32 = type_scalar(fn->types, SCALAR_I32);
     IrBuilder b = { .fn = fn, .block = fn->body, .before = fn->body->first, .span = fn->span };
     IrValue *first = scalar(&b, IR_BLOCK_ID), *step = scalar(&b, IR_BLOCK_COUNT), *team = NULL;
+    if (fn->num_ctas > 1) {
+        first = ir_binary(&b, IR_IDIV, first, number(&b, fn->num_ctas));
+        step = ir_binary(&b, IR_IDIV, step, number(&b, fn->num_ctas));
+    }
     if (teams > 1) {
         team = scalar(&b, IR_TEAM_ID);
         first = ir_binary(&b, IR_ADD, first, ir_binary(&b, IR_MUL, team, step));
-        step = ir_binary(&b, IR_MUL, step, ir_const_int(&b, i32, teams));
+        step = ir_binary(&b, IR_MUL, step, number(&b, teams));
     }
-    IrOp *loop = wrap(fn, &b, first, step, axes);
+    const SpecialLoop loop = wrap(fn, &b, first, step, axes);
     if (teams > 1)
-        take_turns(fn, &b, team, loop);
+        take_turns(fn, &b, team, loop.op);
+    return loop;
 }
 
 void specialize_persist(Special *s)
@@ -231,6 +293,8 @@ void specialize_persist(Special *s)
     const int axes = s->cx->grid_axes ? (int)s->cx->grid_axes : 3;
     wrap_side(fn, s->teams, axes);
     fn->producer->value_count = fn->value_count;
-    wrap_side(fn->producer, 1, axes);
+    const SpecialLoop loop = wrap_side(fn->producer, 1, axes);
+    if (fn->num_ctas > 1)
+        specialize_share_copies(s, fn->producer, &loop);
     fn->value_count = fn->producer->value_count;
 }

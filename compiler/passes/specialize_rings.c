@@ -154,7 +154,16 @@ unsigned specialize_stages(Special *s)
 
 /* ---- maps ---- */
 
-static IrTensorMap map_of(const Feed *f)
+/// Blocks that share a tile copy half of it each.
+static int32_t box_side(const Special *s, int32_t extent)
+{
+    enum { LEAST_HALF = 8 };
+    const bool halves = s->fn->num_ctas > 1 && extent / 2 >= LEAST_HALF;
+    extent = halves ? extent / 2 : extent;
+    return extent < MAX_BOX ? extent : MAX_BOX;
+}
+
+static IrTensorMap map_of(const Special *s, const Feed *f)
 {
     const TensorAccess *a = f->access;
     const uint32_t bytes = type_elem_bytes(a->elem);
@@ -167,7 +176,7 @@ static IrTensorMap map_of(const Feed *f)
     map.box[0] = (uint16_t)(row / bytes);
     for (unsigned k = 0, to = 1; k < a->rank; k++)
         if (k != f->line)
-            map.box[to++] = (uint16_t)(a->dims[k].extent < MAX_BOX ? a->dims[k].extent : MAX_BOX);
+            map.box[to++] = (uint16_t)box_side(s, a->dims[k].extent);
     return map;
 }
 
@@ -199,7 +208,7 @@ static void choose_map(Special *s, Feed *f)
             return;
         }
     }
-    const IrTensorMap map = map_of(f);
+    const IrTensorMap map = map_of(s, f);
     f->map = ir_add_map(s->fn, &map);
     f->has_own_map = true;
 }

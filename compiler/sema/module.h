@@ -83,7 +83,7 @@ struct Function {
     Param *params;
     uint32_t param_count;
     /* decorator arguments, NULL when absent */
-    const AstNode *grid, *num_warps, *num_stages, *export_name, *alias;
+    const AstNode *grid, *num_warps, *num_stages, *num_ctas, *export_name, *alias;
     VEC(const AstCall *) instances;  ///< @newt.instance(...), in source order
     VEC(const AstCall *) examples;   ///< @newt.example(...)
     const AstCall *autotune, *heuristics;

@@ -106,6 +106,7 @@ static void apply_kernel(Function *f, const DecoratorArgs *args)
     f->num_stages = args->at[2];
     f->export_name = args->at[3];
     f->alias = args->at[4];
+    f->num_ctas = args->at[5];
 }
 
 static void apply_decorator(Program *p, Function *f, const Builtin *b, const AstCall *call,

@@ -25,7 +25,7 @@ typedef struct ParamBinding {
 typedef struct Variant {
     const Function *function;
     ParamBinding *params;  ///< function->param_count
-    uint16_t num_warps, num_stages;
+    uint16_t num_warps, num_stages, num_ctas;
     bool narrow;   ///< sizes, strides and offsets of tensors fit 32 bits: the launcher tests it
     bool index64;  ///< --index64: integer offsets of pointers are computed in 64 bits
     const char *instance_name;  ///< exported C name of the instance it belongs to

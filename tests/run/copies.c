@@ -31,6 +31,7 @@ typedef NewtStatus Twice(NewtDevice *device, const void *a, const void *b, const
     }
 MOVED(moved_f16)
 MOVED(moved_f16_wide)
+MOVED(moved_f16_pairs)
 MOVED(moved_bf16)
 MOVED(moved_tf32)
 MOVED(paired_f16)
@@ -38,6 +39,7 @@ MOVED(paired_bf16)
 ANEW(anew_f16)
 ANEW(anew_f16_left)
 ANEW(anew_bf16_right)
+ANEW(anew_bf16_pairs)
 ANEW(anew_e4m3)
 TWICE(twice_f16)
 TWICE(twice_bf16)
@@ -119,6 +121,13 @@ static void pointers_moved(RunCx *cx)
     run_product(cx, NEWT_F16, NEWT_F16, false, false, moved_f16_wide, NULL, "fp16, 64x128");
     run_product(cx, NEWT_BF16, NEWT_BF16, false, false, moved_bf16, NULL, "bf16");
     run_product(cx, NEWT_F32, NEWT_F32, false, false, moved_tf32, NULL, "tf32");
+}
+
+/// Of blocks in pairs, which copy tiles that both need once; odd numbers of programs too.
+static void blocks_in_pairs(RunCx *cx)
+{
+    run_product(cx, NEWT_F16, NEWT_F16, false, false, moved_f16_pairs, NULL, "fp16");
+    run_product(cx, NEWT_BF16, NEWT_BF16, true, true, NULL, anew_bf16_pairs, "bf16, by columns");
 }
 
 static void sums_side_by_side(RunCx *cx)
@@ -226,6 +235,7 @@ static void online_softmax(RunCx *cx)
 }
 
 RUN_TESTS = { { "pointers_moved", pointers_moved },
+              { "blocks_in_pairs", blocks_in_pairs },
               { "sums_side_by_side", sums_side_by_side },
               { "offsets_anew", offsets_anew },
               { "two_products", two_products },

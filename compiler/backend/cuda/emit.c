@@ -11,7 +11,7 @@
 static const char *const cuda_headers[] = { "base",  "int",    "compare", "float",  "convert",
                                             "small", "memory", "shared",  "reduce", "atomic",
                                             "debug", "dot",    "mma",     "async",  "mbarrier",
-                                            "tma",   "wgmma",  "warps" };
+                                            "tma",   "wgmma",  "warps",   "cluster" };
 
 static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_CONST] = cuda_emit_const,

@@ -157,11 +157,11 @@ typedef struct Counting {
     const char *trips, *wide;  // both NULL: by the counter
 } Counting;
 
-/// A count of blocks, or a multiple.
+/// A count of blocks, a part or a multiple of it.
 static bool is_of_launch(const IrValue *v)
 {
     int64_t by;
-    if (v->def && v->def->code == IR_MUL)
+    if (v->def && (v->def->code == IR_MUL || v->def->code == IR_IDIV))
         return is_of_launch(v->def->args[0]) && const_of(v->def->args[1], &by) && by > 0;
     return v->def && v->def->code == IR_BLOCK_COUNT;
 }

@@ -46,7 +46,8 @@ typedef enum {
     NEED_MBARRIER = 1 << 14,
     NEED_TMA = 1 << 15,
     NEED_WGMMA = 1 << 16,  ///< behind "#define NT_WGMMA_N<N>" for each width
-    NEED_WARPS = 1 << 17
+    NEED_WARPS = 1 << 17,
+    NEED_CLUSTER = 1 << 18
 } EmitNeed;
 
 /// A layout that the text mentions: L<index> in the head comment.
@@ -93,6 +94,7 @@ typedef struct Emit {
     const char **maps;  // names of the tensor maps; NULL: none taken yet
     EmitPipe *pipes;
     const char *grid[3];  // of a persistent kernel
+    const char *rank;     // of the block among the two of a cluster; NULL: it has none
     const char *team;     // the thread's team, those of the producer behind the others; NULL: one
     const char *team_turns, *turn_parity;  // barriers of the two teams, the thread's place in its own
     const char *store_turn;  // which of its two buffers a warpgroup's next store uses: bytes; NULL: none stores

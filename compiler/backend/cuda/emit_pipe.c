@@ -48,6 +48,8 @@ void cuda_name_pipes(Emit *e)
         e->grid[i] = cuda_name(e, extents[i]);
     if (fn->producer)
         e->store_turn = cuda_name(e, "store_turn");
+    if (fn->num_ctas > 1)
+        e->rank = cuda_name(e, "rank");
     if (fn->teams > 1) {
         e->team = cuda_name(e, "team");
         e->team_turns = cuda_name(e, "turns");
@@ -106,10 +108,15 @@ bool cuda_emit_pipe_wait(Emit *e, const IrOp *op)
 
 bool cuda_emit_pipe_release(Emit *e, const IrOp *op)
 {
+    const char *free = e->pipes[op->attr.pipe.pipe].free, *slot = cuda_ref(e, op->args[0], "0");
     cuda_line(e, "__syncwarp();");
+    if (e->rank) {  // in both blocks: the copies of either may go to both
+        cuda_line(e, "if (%s %% 32 < %u)", cuda_tid(e), e->fn->num_ctas);
+        cuda_line(e, "    nt_mbar_arrive_at(%s + %s, %s %% 32);", free, slot, cuda_tid(e));
+        return true;
+    }
     cuda_line(e, "if (%s %% 32 == 0)", cuda_tid(e));
-    cuda_line(e, "    nt_mbar_arrive(%s + %s);", e->pipes[op->attr.pipe.pipe].free,
-              cuda_ref(e, op->args[0], "0"));
+    cuda_line(e, "    nt_mbar_arrive(%s + %s);", free, slot);
     return true;
 }
 
@@ -155,26 +162,29 @@ bool cuda_emit_team_pass(Emit *e, const IrOp *op)
 
 /* ---- copies ---- */
 
-/// One copy moves a box: a chunk of the tile's fast axis, at most 256 rows of it.
-bool cuda_emit_tensor_load(Emit *e, const IrOp *op)
+/// How the copies of one tile are written.
+typedef enum CopyKind { COPY_PLAIN, COPY_EVICT, COPY_SHARED } CopyKind;
+
+/// One copy moves a box: a chunk of the tile's fast axis, some rows of it. Of shared ones, each block of the
+/// pair makes every other for both.
+static void emit_copies(Emit *e, const IrOp *op, CopyKind kind, const char *to)
 {
+    static const char *const names[] = { "", "_hint", "_multicast" };
     const IrRing *ring = &e->fn->rings[op->attr.pipe.ring];
     const IrTensorMap *map = &e->fn->maps[op->attr.pipe.map];
     const unsigned bytes = type_elem_bytes(ring->block), rank = type_rank(ring->block);
     const unsigned slow = ring->fast == rank - 1 ? rank - 2 : rank - 1;
     const unsigned line = (unsigned)ring->block->shape[ring->fast],
                    rows = (unsigned)ring->block->shape[slow], width = map->box[0];
-    const unsigned height = rows < 256 ? rows : 256;
-    unsigned tall = 0;  // the dimension of the rows; the others have one coordinate
+    unsigned tall = 0, number = 0;  // the dimension of the rows; the others have one coordinate
     for (unsigned k = 1; k < map->rank; k++)
         tall = map->box[k] > 1 ? k : tall;
-
-    const char *to = cuda_name(e, "tile");
-    e->needs |= NEED_TMA;
-    cuda_line(e, "NT_SHARED(unsigned char, %s, %" PRIu32 " + %s * %" PRIu32 ");", to, ring->smem,
-              cuda_ref(e, op->args[0], "0"), ring->bytes);
+    const unsigned height = tall ? map->box[tall] : rows;
+    const char *policy = kind == COPY_EVICT    ? ", nt_policy_evict_first()"
+                         : kind == COPY_SHARED ? cuda_text(e, ", %u", (1u << e->fn->num_ctas) - 1)
+                                               : "";
     for (unsigned x = 0; x < line; x += width) {
-        for (unsigned y = 0; y < rows; y += height) {
+        for (unsigned y = 0; y < rows; y += height, number++) {
             Buf coords = { 0 };
             for (unsigned k = 0; k < map->rank; k++) {
                 buf_printf(&coords, ", %s", cuda_ref(e, op->args[1 + k], "0"));
@@ -182,14 +192,39 @@ bool cuda_emit_tensor_load(Emit *e, const IrOp *op)
                 if (shift)
                     buf_printf(&coords, " + %u", shift);
             }
-            cuda_line(e, "nt_tma_load%s<%u>(%s + %u, &%s, %s + %s%s%s);",
-                      op->attr.pipe.evict_first ? "_hint" : "", map->rank, to,
+            if (kind == COPY_SHARED)
+                cuda_line(e, "if (%s == %u)", e->rank, number % e->fn->num_ctas);
+            cuda_line(e, "%snt_tma_load%s<%u>(%s + %u, &%s, %s + %s%s%s);",
+                      kind == COPY_SHARED ? "    " : "", names[kind], map->rank, to,
                       (x / width * rows + y) * width * bytes, e->maps[op->attr.pipe.map],
-                      e->pipes[op->attr.pipe.pipe].full, cuda_ref(e, op->args[0], "0"),
-                      op->attr.pipe.evict_first ? ", nt_policy_evict_first()" : "", coords.at);
+                      e->pipes[op->attr.pipe.pipe].full, cuda_ref(e, op->args[0], "0"), policy,
+                      coords.at);
             buf_free(&coords);
         }
     }
+}
+
+bool cuda_emit_tensor_load(Emit *e, const IrOp *op)
+{
+    const IrRing *ring = &e->fn->rings[op->attr.pipe.ring];
+    const CopyKind alone = op->attr.pipe.evict_first ? COPY_EVICT : COPY_PLAIN;
+    const char *to = cuda_name(e, "tile");
+    e->needs |= NEED_TMA;
+    cuda_line(e, "NT_SHARED(unsigned char, %s, %" PRIu32 " + %s * %" PRIu32 ");", to, ring->smem,
+              cuda_ref(e, op->args[0], "0"), ring->bytes);
+    if (!op->attr.pipe.multicast) {
+        emit_copies(e, op, alone, to);
+        return true;
+    }
+    cuda_line(e, "if (%s) {", cuda_ref(e, op->args[op->argc - 1], "0"));
+    e->body.indent++;
+    emit_copies(e, op, COPY_SHARED, to);
+    e->body.indent--;
+    cuda_line(e, "} else {");
+    e->body.indent++;
+    emit_copies(e, op, alone, to);
+    e->body.indent--;
+    cuda_line(e, "}");
     return true;
 }
 
@@ -260,14 +295,17 @@ static void emit_barriers(Emit *e)
     for (unsigned i = 0; i < fn->pipe_count; i++) {
         cuda_line(e, "for (int s = 0; s < %u; s++) {", fn->pipes[i].stages);
         cuda_line(e, "    nt_mbar_init(%s + s, 1);", e->pipes[i].full);
-        cuda_line(e, "    nt_mbar_init(%s + s, %u);", e->pipes[i].free, fn->num_warps);
+        cuda_line(e, "    nt_mbar_init(%s + s, %u);", e->pipes[i].free,
+                  fn->num_warps * (e->rank ? fn->num_ctas : 1u));
         cuda_line(e, "}");
     }
     cuda_line(e, "nt_mbar_init_fence();");
     e->body.indent--;
     cuda_line(e, "}");
     emit_map_prefetch(e);
-    cuda_line(e, "__syncthreads();");
+    cuda_line(e, e->rank ? "nt_cluster_sync();" : "__syncthreads();");
+    if (e->rank)
+        cuda_line(e, "const unsigned %s = blockIdx.x %% %u;", e->rank, fn->num_ctas);
     for (unsigned i = 0; i < fn->pipe_count; i++) {
         if (fn->pipes[i].stages > 1)
             cuda_line(e, "int %s = 0;", e->pipes[i].stage);
@@ -298,7 +336,7 @@ bool cuda_emit_sides(Emit *e)
         fn->producer_warps % 4 == 0 && fn->num_warps % 4 == 0 && cuda_register_limit(e) == 0;
     unsigned few, many;
     registers_of(fn, &few, &many);
-    e->needs |= NEED_MBARRIER | (moves ? NEED_WARPS : 0);
+    e->needs |= NEED_MBARRIER | (moves ? NEED_WARPS : 0) | (e->rank ? NEED_CLUSTER : 0);
     emit_barriers(e);
     if (e->team)
         cuda_line(e, "if (%s >= %u) {", e->team, fn->teams);
@@ -320,5 +358,9 @@ bool cuda_emit_sides(Emit *e)
     cuda_end_stores(e);
     e->body.indent--;
     cuda_line(e, "}");
+    if (e->rank) {  // no block ends while the other one may still write to its shared memory
+        cuda_line(e, "__syncwarp();");
+        cuda_line(e, "nt_cluster_sync();");
+    }
     return ok;
 }
