@@ -191,6 +191,9 @@ static void put_tensors(const ArtifactKernel *k, const ArtifactEntry *e, Buf *ou
     }
     if (e->blocks_per_sm)
         buf_printf(out, "      persistent: %u blocks on a multiprocessor\n", e->blocks_per_sm);
+    if (e->cluster[0])
+        buf_printf(out, "      clusters of %u blocks, which copy tiles that they share once\n",
+                   e->cluster[0] * e->cluster[1] * e->cluster[2]);
 }
 
 static void put_entry(const Artifact *art, const ArtifactKernel *k, const ArtifactEntry *e,
