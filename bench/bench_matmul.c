@@ -106,6 +106,10 @@ static const Instance instances[] = {
     ANY(tf32_128x256x32_w8_s4),
     ANY(tf32_128x128x32_w8_s4),
     ANY(tf32_128x128x32_w4_s4),
+    ROWS(tf32_128x128x32_w8_s6_flat, 1024),
+    ROWS(tf32_128x64x32_w4_s8_flat, 1024),
+    ROWS(tf32_64x128x32_w8_s8_flat, 1024),
+    ROWS(tf32_128x64x32_w4_s8_pairs, 1024),
 #else
     ANY(fp8_128x256x128_w8_s4),
     ANY(fp8_256x128x128_w8_s4),
