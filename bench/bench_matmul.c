@@ -89,6 +89,8 @@ static const Instance instances[] = {
     ROWS(fp16_128x64x64_w8_s8_evict, 256),
     ROWS(fp16_64x128x64_w4_s8_flat, 1024),
     ROWS(fp16_128x64x64_w8_s8_flat, 1024),
+    ROWS(fp16_128x256x64_w8_s4_flat, 2048),
+    ROWS(fp16_128x128x64_w4_s6_flat, 2048),
     ROWS(fp16_64x128x64_w4_s8_pairs, 1024),
     ANY(fp16_128x256x64_w8_s4_pairs),
     ANY(fp16_128x128x64_w4_s6_pairs),
