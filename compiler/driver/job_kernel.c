@@ -398,19 +398,19 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };
-    const bool is_generic = index + 1 == form->first_variant + form->variant_count;
+    const bool is_last = index + 1 == form->first_variant + form->variant_count;
     ReportNotes notes = { .arena = &job->arena };
     passes.on_copy = report_note_copy;
     passes.on_copy_cx = &notes;
     // The last variant takes all arguments, those too for which there can be no tensor map.
-    passes.no_tensor_copies = is_generic;
+    passes.no_tensor_copies = is_last && !job->opt->only_for;
     crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));
     IrFunc *fn = lower_kernel(&job->program, &k->unit->variants[index], &job->arena);
     if (!fn || !pass_run_all(&passes, fn, PASS_TILE, PASS_TILE))
         return false;
     if (is_first && job->emit & EMIT_IR)
         ir_print(fn, NULL, &k->ir);
-    if (is_first && is_generic) {
+    if (is_first && is_last) {
         if (index + 1 == k->unit->variant_count)
             job_uses(job, k, fn);
         if (!job_host_text(job, k, text->form, fn))

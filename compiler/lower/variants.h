@@ -23,6 +23,7 @@ typedef struct VariantOptions {
     const char *grid;        ///< newt expression over the kernel's parameters, for a kernel without
                              ///< grid=; or NULL
     const char *specialize;  ///< "auto" (also NULL), "none", or "x:align16 n:div16 stride:1"
+    const char *only_for;    ///< "M=512 x_s0=512": only the variants for such a call; NULL: all
     const char *const *defines;  ///< "NAME=VALUE", VALUE a newt literal
     uint32_t define_count;
     bool index64;

@@ -61,6 +61,11 @@ bool lower_add_form(Enumerate *e, UnitBuild *b, Settings *s);
 /// one, whose bindings are those of `s` without them.
 bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s);
 
+/* ---- only.c ---- */
+/// With --only-for: of the variants from `first` on the one that such a call takes. False after
+/// reporting that there is none.
+bool lower_keep_fitting(Enumerate *e, UnitBuild *b, uint32_t first);
+
 /* ---- classes.c ---- */
 /// In how many size classes the blocks over whole axes of tensors come; 1 without any.
 uint32_t lower_size_classes(const Function *f, const Settings *s);

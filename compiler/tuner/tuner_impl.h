@@ -66,6 +66,10 @@ Point space_at(const Space *s, uint64_t index);
 bool inputs_write(Arena *a, const TunerOptions *opt, const Job *job, const KernelUnit *unit,
                   const char *shape, Buf *out);
 
+/// The integers among these arguments as --only-for takes them, given what inputs_write wrote; NULL
+/// where the launcher has to look at them.
+const char *inputs_values(Arena *a, const KernelUnit *unit, const char *lines);
+
 /* ---- build.c ---- */
 /// What the compiler says of a candidate on the device's architecture.
 typedef struct Resources {
@@ -79,8 +83,10 @@ typedef struct Build {
     const char *name;      ///< of the kernel or instance
     const char *symbol;    ///< its exported C name
     const char *arch;      ///< of the device
+    const char *values;    ///< of the arguments, for --only-for; NULL: all variants
     const char *dir;       ///< temporary folder
     const char *program, *headers;
+    double seconds;  ///< that one call of a compiler may take; 0: any
     uint32_t made;
 } Build;
 /// Compiles candidates into one shared object; its path, or NULL when the compiler refuses one of

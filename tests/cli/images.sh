@@ -40,6 +40,17 @@ places without it | 0 | --nvrtc=/nonexistent --print-nvrtc | out /nonexistent: .
 JSON of versions  | 0 | --nvrtc=/nonexistent --version=json | out "nvrtc": null
 no device here    | 2 | --arch=native --nvrtc=/nonexistent good.newt | err --arch=native
 TABLE
+
+# only <name> <values> <variant>: the report has that variant and no other.
+only() {
+    fresh
+    "$newtc" --emit=report --arch=sm_80 "--only-for=$2" -o - good.newt >"$work/out" 2>"$work/err"
+    judge "$1" 0 $? "out ^  variant $3\$"
+    [ "$(grep -c '^  variant' "$work/out")" -eq 1 ] || fail "$1" "there are other variants"
+}
+only "for multiples" n=4096 'x:align16 n:div4'
+only "for odd sizes" n=4097 generic
+only "for no size" m=4096 generic
 grep -q -- '-DA.*--ptxas-options=-O1\|--ptxas-options=-O1.*-DA' "$work/calls" || fail "options passed on" "NVRTC did not get them"
 
 # A refusal of our text is our fault, one of the user's options is not. A crash names its stage.
