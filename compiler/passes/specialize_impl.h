@@ -32,6 +32,7 @@ typedef struct Special {
     uint32_t group_count;
     unsigned teams;  ///< 2: programs run on two teams of warps in turn
     bool *written;   ///< by parameter: something may be stored through it
+    const uint32_t *uses;    ///< by id, when specialize_stages counts
     const bool *depends;     ///< by id of the producer's values: differs between programs
     uint32_t depends_count;  ///< of them, when specialize_choose_pairs looked
 } Special;
