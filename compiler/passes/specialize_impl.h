@@ -2,7 +2,8 @@
 ///
 /// specialize.c chooses the loads that a producer makes and rewrites the function into what the
 /// other warps do, specialize_rings.c gives them maps and shared memory, specialize_producer.c
-/// makes the producer, specialize_persist.c lets blocks loop over programs.
+/// makes the producer, specialize_persist.c lets blocks loop over programs, specialize_cluster.c has
+/// two of them share copies.
 #ifndef NEWT_PASSES_SPECIALIZE_IMPL_H
 #define NEWT_PASSES_SPECIALIZE_IMPL_H
 #include "passes/pass.h"
