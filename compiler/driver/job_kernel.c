@@ -182,8 +182,8 @@ enum {
                      TARGET_MMA_AMPERE | TARGET_MMA_FP8 | TARGET_STMATRIX
 };
 
-/// The chips of the job that get one text: those that are like the first that has none yet. False when
-/// every chip has one.
+/// The chips of the job that get one text: those that are like the first that has none yet. False
+/// when every chip has one.
 static bool job_group(const Job *job, bool *has_text, bool *on)
 {
     const uint32_t count = job->archs->gpu.len;
@@ -380,6 +380,18 @@ static unsigned grid_axes(const IrFunc *grid)
     return axes;
 }
 
+/// What a configuration allows of what the command line does.
+static void job_limit(const JobKernel *k, const JobText *text, PassCtx *passes)
+{
+    if (!k->unit->config_count)
+        return;
+    const UnitConfig *config = &k->unit->configs[text->config];
+    const CopyChoice most = (CopyChoice)config->copies;
+    if (most != COPY_BEST && (passes->copies == COPY_BEST || passes->copies > most))
+        passes->copies = most;
+    passes->is_flat = config->is_flat;
+}
+
 /// `is_first`: of the texts that the variant stands in, and so the one that gives the host's.
 static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, bool is_first)
 {
@@ -400,6 +412,7 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .dump_cx = &dump };
     const bool is_last = index + 1 == form->first_variant + form->variant_count;
     ReportNotes notes = { .arena = &job->arena };
+    job_limit(k, text, &passes);
     passes.on_copy = report_note_copy;
     passes.on_copy_cx = &notes;
     // The last variant takes all arguments, those too for which there can be no tensor map.

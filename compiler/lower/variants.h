@@ -39,6 +39,8 @@ typedef struct UnitConfig {
     const char *name;        ///< a C word: "M64_N64_W4_S3"
     const char *text;        ///< "BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3"
     uint32_t max_registers;  ///< 0: not limited
+    uint8_t copies;          ///< the CopyChoice that is the best allowed; 0: any
+    bool is_flat;            ///< no blocks stay for several programs
     Span span;
 } UnitConfig;
 

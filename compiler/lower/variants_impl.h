@@ -26,6 +26,8 @@ enum { LOWER_MOST_CTAS = 2 };  ///< blocks of a cluster
 typedef struct Settings {
     int64_t num_warps, num_stages, num_ctas;
     uint32_t max_registers;  ///< 0: as many as the threads leave
+    uint8_t copies;          ///< as UnitConfig has them
+    bool is_flat;
     const char *name;
     ParamBinding *params;
     UnitChoice choices[UNIT_MAX_CHOICES];

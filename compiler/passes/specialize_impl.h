@@ -91,7 +91,7 @@ void specialize_share_copies(const Special *s, IrFunc *producer, const SpecialLo
 
 /* ---- specialize_persist.c ---- */
 /// True when blocks may and should loop over programs.
-bool specialize_pays_to_persist(IrFunc *fn);
+bool specialize_pays_to_persist(const Special *s);
 /// True when two teams of warps should take turns. Needs s->feeds and what they share.
 bool specialize_wants_teams(const Special *s);
 /// Wraps what the function and its producer do in loops over programs, where that may pay.

@@ -192,7 +192,7 @@ static int tune_shape(Arena *a, const TunerOptions *opt, Subject *subject, const
             const char *lines = arena_strndup(a, inputs.at ? inputs.at : "", inputs.len);
             s.build.arch = s.worker.arch;
             s.build.values = is_host ? NULL : inputs_values(a, subject->unit, lines);
-            space_of(a, f, subject->unit, is_host, &s.space);
+            space_of(a, f, subject->unit, is_host ? NULL : target_find(s.worker.arch), &s.space);
             code = search_run(&s) && s.best >= 0 ? TUNER_CLEAN : TUNER_FAILED;
             summary(&s, shape);
             if (opt->explain)

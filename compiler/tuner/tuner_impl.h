@@ -32,6 +32,7 @@ bool tuner_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 typedef struct Dimension {
     const char *name;
     int64_t *values;
+    const char *const *words;  ///< what says each value, "" for newtc's choice; NULL: NAME=VALUE
     uint32_t count, start;
     bool is_ordered;  ///< else every value is every other's neighbour
 } Dimension;
@@ -50,8 +51,9 @@ typedef struct Point {
     uint16_t at[SPACE_DIMENSIONS];  ///< index of a value, or at[0]: of a listed configuration
 } Point;
 
-/// On the host warps and stages change nothing.
-void space_of(Arena *a, const Function *f, const KernelUnit *unit, bool is_host, Space *out);
+/// On the host, `target` NULL, warps and stages change nothing.
+void space_of(Arena *a, const Function *f, const KernelUnit *unit, const Target *target,
+              Space *out);
 /// "BLOCK=64 num_warps=4 num_stages=3", in the arena.
 const char *space_text(Arena *a, const Space *s, const Point *p);
 /// Whether `full`, as newtc prints a configuration, is that of `text`, which may leave out the end.
