@@ -105,9 +105,7 @@ static const Instance instances[] = {
     BF16(bf16_128x192x64_w4_s4),
 #elif BENCH_TYPES == SUITE_TF32
     ANY(tf32_256x128x32_w8_s4),
-    ANY(tf32_128x256x32_w8_s4),
     ANY(tf32_128x128x32_w8_s4),
-    ANY(tf32_128x128x32_w4_s4),
     ROWS(tf32_128x128x32_w8_s6_flat, 1024),
     ROWS(tf32_128x64x32_w4_s8_flat, 1024),
     ROWS(tf32_64x128x32_w8_s8_flat, 1024),

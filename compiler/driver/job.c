@@ -129,7 +129,6 @@ bool job_lower(Job *job)
                                  .signature = o->signature,
                                  .grid = o->grid,
                                  .specialize = o->specialize,
-                                 .only_for = o->only_for,
                                  .defines = o->defines.at,
                                  .define_count = o->defines.len,
                                  .index64 = o->index64,
@@ -266,6 +265,17 @@ static void job_limit_blocks(ArtifactEntry *entry)
         entry->blocks_per_sm = most > 0 ? most : 1;
 }
 
+/// Of each configuration the first variant counts, which runs where arguments are as usual.
+static void job_check_spills(Job *job, const JobKernel *k, const ArtifactEntry *entry)
+{
+    if (entry->spills == 0)
+        return;
+    diag_report(&job->diags, DIAG_REGISTER_SPILL, k->unit->function->def->name_span,
+                "'%s' moves %u bytes a thread between registers and local memory on %s", k->c_name,
+                entry->spills, job->requests[entry->image].target->name);
+    diag_help(&job->diags, "use smaller blocks or more warps");
+}
+
 /// A variant has an entry in each image of each text that it stands in.
 static void job_entries(Job *job, const JobKernel *k, uint32_t v)
 {
@@ -290,6 +300,8 @@ static void job_entries(Job *job, const JobKernel *k, uint32_t v)
             entry->registers = usage.registers;
             entry->spills = usage.spill_stores + usage.spill_loads;
             job_limit_blocks(entry);
+            if (at == 0)
+                job_check_spills(job, k, entry);
         }
     }
     out->entries = entries;
@@ -400,6 +412,8 @@ bool job_finish(Job *job)
         return false;
     Artifact art;
     job_artifact(job, &art);
+    if (diag_error_count(&job->diags))  // spills
+        return false;
     crash_stage(job->path, "writing");
     bool ok = outputs_write(job, &art);
     job->seconds[JOB_TIME_WRITE] = job_now() - start;

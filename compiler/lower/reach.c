@@ -373,23 +373,27 @@ static void find_scales(Strides *s, const IrValue *v, Scales *found)
         find_scales(s, op->args[i], found);
 }
 
+enum { STRIDE_STEPS = 1000 };
+
+/// True when an axis of the block is known to have neighbours in memory.
+static bool has_neighbours(Strides *s, const IrValue *address)
+{
+    s->r.steps = STRIDE_STEPS;
+    return along(&s->r, address).unit != 0;
+}
+
 static Scales scales_of(Strides *s, const IrValue *address)
 {
-    enum { STEPS = 1000 };
     Scales found = { 0, 0 };
-    s->r.steps = STEPS;
+    s->r.steps = STRIDE_STEPS;
     find_scales(s, address, &found);
     return found;
 }
 
 static bool find_stride(IrOp *op, void *cx)
 {
-    enum { STEPS = 1000 };
     Strides *s = cx;
-    if (!is_access(op) || op->argc == 0)
-        return true;
-    s->r.steps = STEPS;
-    if (along(&s->r, op->args[0]).unit)
+    if (!is_access(op) || op->argc == 0 || has_neighbours(s, op->args[0]))
         return true;
     const uint32_t stride = scales_of(s, op->args[0]).last;
     if (stride && !s->used_else[stride - 1])
@@ -434,6 +438,8 @@ static const IrOp *load_of_factor(const IrValue *v)
 
 static void note_turn(Turns *t, const IrOp *load)
 {
+    if (has_neighbours(&t->strides, load->args[0]))
+        return;
     const Scales found = scales_of(&t->strides, load->args[0]);
     if (!found.before || t->strides.used_else[found.last - 1] || t->strides.used_else[found.before - 1])
         return;

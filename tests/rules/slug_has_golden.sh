@@ -4,7 +4,8 @@
 . "$(dirname -- "$0")/common.sh"
 
 elsewhere=' internal ir-syntax file unknown-arch no-nvrtc tool-option shared-memory too-large
-    slow-compile compile-budget config-left-out stale-tuning narrow-access '
+    slow-compile compile-budget config-left-out stale-tuning narrow-access
+    register-spill serial-products '
 
 check() {
     sed -n 's/^DIAG([A-Z_0-9]*, "\([a-z-]*\)".*/\1/p' "$1/compiler/support/diags.def" | while IFS= read -r slug; do

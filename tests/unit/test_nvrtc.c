@@ -143,6 +143,14 @@ static void mended_text_is_a_fault(void **state)
     assert_non_null(strstr(out.at, "(C7519) warpgroup.arrive is injected in around line 74\n"));
     assert_non_null(strstr(out.at, "(C7511) Potential Performance Loss"));
     assert_null(strstr(out.at, "gmem"));
+    // Too few registers are the kernel's fault, and warned of when that is wanted.
+    image.log = "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are "
+                "serialized\nptxas info    : (C7515) Potential Performance Loss\n";
+    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
+    assert_int_equal(diag_error_count(&diags), 1);
+    assert_true(diag_set_option(&diags, "error=serial-products"));
+    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
+    assert_int_equal(diag_error_count(&diags), 2);
     buf_free(&out);
     arena_free(&a);
 }

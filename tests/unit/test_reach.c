@@ -98,6 +98,9 @@ static const ReachCase turned_cases[] = {
       PRODUCT("nl.load(x + i[:, None] * xm + k[None, :])",
               "nl.load(y + k[:, None] * yk + i[None, :])"),
       "xm yk, " },
+    { "neighbours_and_two_strides", FACTORS,
+      PRODUCT("nl.load(x + (i[:, None] * xm + k[None, :]) * xk)", "nl.load(y + i[None, :] * yn + k[:, None] + i[None, :] * yk)"),
+      "xm xk=1 yk yn, " },
     { "no_product", FACTORS,
       "    i = nl.arange(0, 16)\n    nl.store(z + i[:, None] * 16 + i[None, :],\n"
       "             nl.load(x + i[:, None] * xm + i[None, :] * xk).to(nl.float32))\n",

@@ -59,8 +59,10 @@ static void make_options(OptionList *o, const Nvrtc *n, const CudaRequest *r)
         // Leaves out declarations that the prelude does not use: 10 to 15 % of the time.
         VEC_PUSH(&o->arena, &o->list, "-minimal");
         // Variants of a kernel are optimised side by side. The image records the number, so it is
-        // one for all machines; the code in it does not depend on it.
-        VEC_PUSH(&o->arena, &o->list, "--split-compile=4");
+        // one for all machines; the code in it does not depend on it. What ptxas has to say of a
+        // warpgroup's products does not reach the log then.
+        if (!strstr(r->source, "nt_wgmma_"))
+            VEC_PUSH(&o->arena, &o->list, "--split-compile=4");
     }
     if (r->line_info)
         VEC_PUSH(&o->arena, &o->list, "-lineinfo");
@@ -242,16 +244,50 @@ static bool has_own_options(const CudaRequest *request)
            (request->ptxas_options && *request->ptxas_options);
 }
 
+/// Options of the user that change what ptxas does: its own, and those for debuggers.
+static bool may_hinder_ptxas(const CudaRequest *request)
+{
+    if (request->ptxas_options && *request->ptxas_options)
+        return true;
+    for (const char *const *o = request->nvrtc_options; o && *o; o++)
+        if (strcmp(*o, "-G") == 0 || strcmp(*o, "--device-debug") == 0 || strstr(*o, "ptxas"))
+            return true;
+    return false;
+}
+
+/// ptxas's next note on a warpgroup's products, "(C75..", in a log; NULL: no other.
+static const char *next_note(const char *log)
+{
+    return strstr(log, "(C75");
+}
+
+/// True when a note blames the text; other notes say that registers are too few.
+static bool blames_text(const char *note)
+{
+    static const char *const crowded[] = { "(C7511)", "(C7512)", "(C7515)" };
+    for (size_t i = 0; i < sizeof crowded / sizeof *crowded; i++)
+        if (strncmp(note, crowded[i], strlen(crowded[i])) == 0)
+            return false;
+    return true;
+}
+
 void cuda_report_mended(const CudaRequest *request, const CudaImage *image, Span span,
                         DiagSink *diags)
 {
-    const char *at = strstr(image->log, "(C75");
-    if (!at || request->unoptimised || has_own_options(request))
+    bool is_fault = false;
+    if (!next_note(image->log) || request->unoptimised || may_hinder_ptxas(request))
         return;
-    diag_report(diags, DIAG_INTERNAL, span,
-                "ptxas had to mend the CUDA C++ made for '%s' (%s)", request->target->name,
-                request->name);
-    for (; at; at = strstr(at + 1, "(C75"))
+    for (const char *at = image->log; (at = next_note(at)) != NULL; at++)
+        is_fault |= blames_text(at);
+    if (is_fault)
+        diag_report(diags, DIAG_INTERNAL, span,
+                    "ptxas had to mend the CUDA C++ made for '%s' (%s)", request->target->name,
+                    request->name);
+    else
+        diag_report(diags, DIAG_SERIAL_PRODUCTS, span,
+                    "ptxas has matrix products wait for each other in the CUDA C++ made for '%s' (%s)",
+                    request->target->name, request->name);
+    for (const char *at = image->log; (at = next_note(at)) != NULL; at++)
         diag_note(diags, (Span){ 0, 0 }, "%.*s", (int)strcspn(at, "\n"), at);
 }
 

@@ -19,6 +19,7 @@ enum {
     GROUP_BITS = 7,            // thread bits within a warpgroup
     SWIZZLE_ROWS = 8,          // after which a swizzle repeats
     CORE_BYTES = 8 * 16,       // of a matrix of 8 rows of 16 bytes
+    MOST_CLEARED_SLOTS = 128   // of a loop's sums that are cleared late
 };
 
 /// One factor as descriptors see it.
@@ -103,10 +104,25 @@ bool cuda_dot_starts_anew(const IrOp *op)
     return op->attr.dot.wgmma && is_zero_constant(op->args[2]);
 }
 
+/// Whether ptxas has registers to spare beside a loop's sums. Else it spills where one is cleared behind a loop
+/// that made no round, and has each product wait for the one before (C7515).
+static bool leaves_registers(const IrBlock *body)
+{
+    unsigned slots = 0;
+    bool has_words = false;
+    for (const IrOp *op = body->first; op; op = op->next) {
+        if (op->code != IR_DOT)
+            continue;
+        slots += layout_regs(op->results[0]->layout);
+        has_words |= type_elem_bytes(op->args[0]->type) == sizeof(float);
+    }
+    return slots <= MOST_CLEARED_SLOTS && !has_words;
+}
+
 bool cuda_dot_begins_sum(const IrOp *loop, uint32_t index)
 {
     const IrBlock *body = loop->regions[0];
-    if (!is_zero_constant(loop->args[3 + index]))
+    if (!is_zero_constant(loop->args[3 + index]) || !leaves_registers(body))
         return false;
     for (const IrOp *op = body->first; op; op = op->next)
         if (op->code == IR_DOT && op->attr.dot.carried && op->args[2] == body->args[1 + index])
