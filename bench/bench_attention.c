@@ -50,6 +50,7 @@ static const struct {
     FULL(64, full_d64_128x64_w8_s4),
     FULL(64, full_d64_64x128_w4_s3),
     FULL(64, full_d64_256x64_w16_s4),
+    FULL(64, full_d64_256x64_w8_s3),
     FULL(128, full_d128_128x128_w8_s2),
     FULL(128, full_d128_128x64_w8_s3),
     FULL(128, full_d128_64x64_w4_s3),

@@ -129,6 +129,7 @@ bool job_lower(Job *job)
                                  .signature = o->signature,
                                  .grid = o->grid,
                                  .specialize = o->specialize,
+                                 .only_for = o->only_for,
                                  .defines = o->defines.at,
                                  .define_count = o->defines.len,
                                  .index64 = o->index64,

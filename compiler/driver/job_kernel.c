@@ -182,8 +182,8 @@ enum {
                      TARGET_MMA_AMPERE | TARGET_MMA_FP8 | TARGET_STMATRIX
 };
 
-/// The chips of the job that get one text: those that are like the first that has none yet. False when
-/// every chip has one.
+/// The chips of the job that get one text: those that are like the first that has none yet. False
+/// when every chip has one.
 static bool job_group(const Job *job, bool *has_text, bool *on)
 {
     const uint32_t count = job->archs->gpu.len;
@@ -380,6 +380,18 @@ static unsigned grid_axes(const IrFunc *grid)
     return axes;
 }
 
+/// What a configuration allows of what the command line does.
+static void job_limit(const JobKernel *k, const JobText *text, PassCtx *passes)
+{
+    if (!k->unit->config_count)
+        return;
+    const UnitConfig *config = &k->unit->configs[text->config];
+    const CopyChoice most = (CopyChoice)config->copies;
+    if (most != COPY_BEST && (passes->copies == COPY_BEST || passes->copies > most))
+        passes->copies = most;
+    passes->is_flat = config->is_flat;
+}
+
 /// `is_first`: of the texts that the variant stands in, and so the one that gives the host's.
 static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, bool is_first)
 {
@@ -398,19 +410,20 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };
-    const bool is_generic = index + 1 == form->first_variant + form->variant_count;
+    const bool is_last = index + 1 == form->first_variant + form->variant_count;
     ReportNotes notes = { .arena = &job->arena };
+    job_limit(k, text, &passes);
     passes.on_copy = report_note_copy;
     passes.on_copy_cx = &notes;
     // The last variant takes all arguments, those too for which there can be no tensor map.
-    passes.no_tensor_copies = is_generic;
+    passes.no_tensor_copies = is_last && !job->opt->only_for;
     crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));
     IrFunc *fn = lower_kernel(&job->program, &k->unit->variants[index], &job->arena);
     if (!fn || !pass_run_all(&passes, fn, PASS_TILE, PASS_TILE))
         return false;
     if (is_first && job->emit & EMIT_IR)
         ir_print(fn, NULL, &k->ir);
-    if (is_first && is_generic) {
+    if (is_first && is_last) {
         if (index + 1 == k->unit->variant_count)
             job_uses(job, k, fn);
         if (!job_host_text(job, k, text->form, fn))

@@ -44,7 +44,7 @@ typedef struct Options {
     StrList defines, kernels;
     StrList configs;  ///< commas split
     const char *tune_db;
-    const char *signature, *grid, *specialize;
+    const char *signature, *grid, *specialize, *only_for;
     bool index64;
     int num_warps, num_stages;  ///< 0: the kernel's own
     DepMode dep;

@@ -41,8 +41,12 @@ static void put_tests(const IrMem *mem, int64_t bytes, bool masked, Buf *out)
 /// Why an access is narrow although a thread holds several elements; NULL: it holds no more.
 static const char *narrow_reason(const AxisInfo *axes, const IrValue *pointers, int64_t vec)
 {
+    int64_t step;
     if (vec > 1 || longest_run(axes, pointers) > 1)
         return NULL;
+    for (unsigned axis = 0; axis < pointers->type->rank; axis++)
+        if (pointers->type->shape[axis] > 1 && axis_info_step(pointers, axis, &step) && step > 1)
+            return "what is beside each other in the block is apart in memory";
     return axis_info_from_memory(axes, pointers)
                ? "the addresses depend on loaded values"
                : "what is beside each other in the block is not known to be so in memory";

@@ -33,14 +33,16 @@ static bool config_item(Lower *cx, const BoundArgs *args, unsigned index, ConstV
 
 Val lower_fn_config(Lower *cx, const BoundArgs *args)
 {
-    enum { VALUES, WARPS, STAGES, CTAS, MAXNREG, PRE_HOOK, IR_OVERRIDE };
+    enum { VALUES, WARPS, STAGES, CTAS, MAXNREG, PRE_HOOK, IR_OVERRIDE, COPY, PERSISTENT };
     ConstConfig *config = ARENA_NEW(cx->arena, ConstConfig);
     config->span = args->call;
     if (!config_item(cx, args, VALUES, &config->values) ||
         !config_item(cx, args, WARPS, &config->num_warps) ||
         !config_item(cx, args, STAGES, &config->num_stages) ||
         !config_item(cx, args, CTAS, &config->num_ctas) ||
-        !config_item(cx, args, MAXNREG, &config->maxnreg))
+        !config_item(cx, args, MAXNREG, &config->maxnreg) ||
+        !config_item(cx, args, COPY, &config->copy) ||
+        !config_item(cx, args, PERSISTENT, &config->persistent))
         return val_error();
     if (config->values.kind != CONST_DICT) {
         lower_error(cx, DIAG_TYPE_MISMATCH, args->spans[VALUES],

@@ -27,6 +27,7 @@ static const ConstConfig *read_text(Enumerate *e, const char *text)
     VEC(ConstVal) values = { 0 };
     ConstConfig *config = ARENA_NEW(a, ConstConfig);
     config->num_warps = config->num_stages = config->num_ctas = config->maxnreg = const_none();
+    config->copy = config->persistent = const_none();
     while (*text) {
         const size_t gap = strspn(text, " "), len = strcspn(text + gap, " ");
         const char *word = text + gap, *equals = memchr(word, '=', len);
@@ -43,10 +44,11 @@ static const ConstConfig *read_text(Enumerate *e, const char *text)
         const struct {
             const char *name;
             ConstVal *at;
-        } settings[] = { { "num_warps", &config->num_warps },
-                         { "num_stages", &config->num_stages },
-                         { "num_ctas", &config->num_ctas },
-                         { "maxnreg", &config->maxnreg } };
+        } settings[] = {
+            { "num_warps", &config->num_warps }, { "num_stages", &config->num_stages },
+            { "num_ctas", &config->num_ctas },   { "maxnreg", &config->maxnreg },
+            { "copy", &config->copy },           { "persistent", &config->persistent }
+        };
         bool is_setting = false;
         for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
             if (strlen(settings[i].name) == name_len &&
@@ -153,6 +155,32 @@ bool lower_configs(Enumerate *e, const Function *f, const char *name, ConfigVec 
 
 /* ---- one configuration ---- */
 
+static const char *const copy_names[] = { NULL, "sync", "cp_async", "tma" };  // as CopyChoice
+
+// How tiles come to shared memory, and whether programs share blocks that stay: at most so.
+static bool apply_ways(Enumerate *e, const ConstConfig *config, Settings *s)
+{
+    const ConstVal *stays = &config->persistent, *copy = &config->copy;
+    const bool is_flag = stays->kind == CONST_BOOL ||
+                         (stays->kind == CONST_INT && (stays->v.i == 0 || stays->v.i == 1));
+    if (stays->kind != CONST_NONE && !is_flag) {
+        diag_report(e->p->diags, DIAG_TYPE_MISMATCH, config->span,
+                    "'persistent' must be True or False, got %s", const_kind_text(stays));
+        return false;
+    }
+    s->is_flat = is_flag && !(stays->kind == CONST_BOOL ? stays->v.b : stays->v.i != 0);
+    s->copies = 0;
+    for (uint8_t i = 1; i < sizeof copy_names / sizeof *copy_names && copy->kind == CONST_STR; i++)
+        if (copy->v.s.len == strlen(copy_names[i]) &&
+            memcmp(copy->v.s.at, copy_names[i], copy->v.s.len) == 0)
+            s->copies = i;
+    if (copy->kind == CONST_NONE || s->copies)
+        return true;
+    diag_report(e->p->diags, DIAG_BAD_VALUE, config->span,
+                "'copy' must be 'sync', 'cp_async' or 'tma', got %s", const_kind_text(copy));
+    return false;
+}
+
 bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *config, Settings *s)
 {
     const ConstVal *at = config->values.v.tuple.at;
@@ -194,7 +222,7 @@ bool lower_apply_config(Enumerate *e, const Function *f, const ConstConfig *conf
                               settings[i].most, settings[i].out))
             return false;
     s->max_registers = (uint32_t)registers;
-    return true;
+    return apply_ways(e, config, s);
 }
 
 /* ---- names ---- */
@@ -261,6 +289,15 @@ static void name_config(const Enumerate *e, const ConstConfig *config, const Fun
         buf_printf(name, "_R%u", s->max_registers);
         buf_printf(text, " maxnreg=%u", s->max_registers);
     }
+    if (s->copies) {
+        buf_putc(name, '_');
+        put_word(name, copy_names[s->copies], strlen(copy_names[s->copies]));
+        buf_printf(text, " copy='%s'", copy_names[s->copies]);
+    }
+    if (s->is_flat) {
+        buf_puts(name, "_FLAT");
+        buf_puts(text, " persistent=0");
+    }
 }
 
 static const char *kept(Arena *a, Buf *b)
@@ -300,7 +337,8 @@ bool lower_add_config(Enumerate *e, UnitBuild *b, const ConstConfig *config, con
         name = arena_printf(a, "%s_%u", name, alike);
     if (!is_selected(e, b, name))
         return false;
-    VEC_PUSH(a, &b->configs, ((UnitConfig){ name, text, s->max_registers, config->span }));
+    VEC_PUSH(a, &b->configs,
+             ((UnitConfig){ name, text, s->max_registers, s->copies, s->is_flat, config->span }));
     return true;
 }
 

@@ -284,7 +284,9 @@ static void lower_expr_stmt(Lower *cx, const AstNode *value)
     const IrBlock *block = cx->b.block;
     const IrOp *last = block->last;
     Val v = lower_expr(cx, value);
-    if (v.kind == VAL_VALUE && cx->b.block == block && is_without_effects(block, last))
+    // What makes no operation is a hint about a value that there was.
+    if (v.kind == VAL_VALUE && cx->b.block == block && block->last != last &&
+        is_without_effects(block, last))
         diag_report(cx->consts.diags, DIAG_UNUSED_VALUE, value->span,
                     "the value of this statement is not used");
     if (v.kind != VAL_VIEW || v.view->kind != VIEW_BLOCK_POINTER)

@@ -287,12 +287,14 @@ bool lower_add_form(Enumerate *e, UnitBuild *b, Settings *s)
         return false;
     if (!check_bound(e, f, s) || !check_warps(e, f, s) || !lower_make_variants(e, b, s))
         return false;
+    const Variant generic = b->variants.at[b->variants.len - 1];
+    if (!lower_keep_fitting(e, b, form.first_variant))
+        return false;
     form.variant_count = b->variants.len - form.first_variant;
     form.choice_count = s->choice_count;
     UnitChoice *choices = ARENA_NEW_N(e->p->arena, UnitChoice, (size_t)s->choice_count + 1);
     memcpy(choices, s->choices, s->choice_count * sizeof *choices);
     form.choices = choices;
-    const Variant generic = b->variants.at[b->variants.len - 1];
     if (!make_grid(e, &generic, &form.grid))
         return false;
     VEC_PUSH(e->p->arena, &b->forms, form);

@@ -23,6 +23,7 @@ typedef struct VariantOptions {
     const char *grid;        ///< newt expression over the kernel's parameters, for a kernel without
                              ///< grid=; or NULL
     const char *specialize;  ///< "auto" (also NULL), "none", or "x:align16 n:div16 stride:1"
+    const char *only_for;    ///< "M=512 x_s0=512": only the variants for such a call; NULL: all
     const char *const *defines;  ///< "NAME=VALUE", VALUE a newt literal
     uint32_t define_count;
     bool index64;
@@ -38,6 +39,8 @@ typedef struct UnitConfig {
     const char *name;        ///< a C word: "M64_N64_W4_S3"
     const char *text;        ///< "BLOCK_M=64 BLOCK_N=64 num_warps=4 num_stages=3"
     uint32_t max_registers;  ///< 0: not limited
+    uint8_t copies;          ///< the CopyChoice that is the best allowed; 0: any
+    bool is_flat;            ///< no blocks stay for several programs
     Span span;
 } UnitConfig;
 

@@ -26,6 +26,8 @@ enum { LOWER_MOST_CTAS = 2 };  ///< blocks of a cluster
 typedef struct Settings {
     int64_t num_warps, num_stages, num_ctas;
     uint32_t max_registers;  ///< 0: as many as the threads leave
+    uint8_t copies;          ///< as UnitConfig has them
+    bool is_flat;
     const char *name;
     ParamBinding *params;
     UnitChoice choices[UNIT_MAX_CHOICES];
@@ -60,6 +62,11 @@ bool lower_add_form(Enumerate *e, UnitBuild *b, Settings *s);
 /// Adds the variants of a form: the one that assumes facts, when there are any, and the generic
 /// one, whose bindings are those of `s` without them.
 bool lower_make_variants(Enumerate *e, UnitBuild *b, const Settings *s);
+
+/* ---- only.c ---- */
+/// With --only-for: of the variants from `first` on the one that such a call takes. False after
+/// reporting that there is none.
+bool lower_keep_fitting(Enumerate *e, UnitBuild *b, uint32_t first);
 
 /* ---- classes.c ---- */
 /// In how many size classes the blocks over whole axes of tensors come; 1 without any.

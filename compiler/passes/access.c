@@ -4,8 +4,8 @@
 /// one axis, at most 16 bytes together; what was proved of every such group: that the addresses
 /// follow each other (contiguous), that the first is a multiple of the access's size (aligned),
 /// that one mask value holds for all (mask_uniform). What is not proved the emitted code checks at
-/// run time, so groups are kept wide unless the addresses are known to be scattered; aligned_alike
-/// and mask_falls make those checks short.
+/// run time, so groups are kept wide unless the addresses are known to be scattered or apart;
+/// aligned_alike and mask_falls make those checks short.
 #include "layout/layout.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
@@ -124,7 +124,9 @@ static bool fill(IrOp *op, void *cx)
             (uint8_t)least(vec, axis_info_piece(axes, pointer, mask, axis, MAX_ACCESS_BYTES));
         return true;
     }
-    if (dim->likely > 1 || dim->constancy > 1 || axis_info_from_memory(axes, pointer))
+    int64_t step;
+    if (dim->likely > 1 || dim->constancy > 1 || axis_info_from_memory(axes, pointer) ||
+        (axis_info_step(pointer, axis, &step) && step != 1))
         vec = least(vec, dim->likely);
     mem->vec = (uint8_t)vec;
     mem->contiguous = dim->contiguity >= vec;

@@ -238,3 +238,66 @@ bool axis_info_constant(const AxisInfo *info, const IrValue *v, int64_t *out)
 {
     return axis_is_constant(axis_info_of(info, v), out);
 }
+
+/* ---- steps ---- */
+
+enum { STEP_DEPTH = 16 };
+
+static bool step_of(const IrValue *v, unsigned axis, unsigned depth, uint64_t *step);
+
+/// `product` of a value and a constant.
+static bool step_of_product(const IrOp *product, unsigned axis, unsigned depth, uint64_t *step)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const IrValue *factor = product->args[i];
+        if (!ir_is_const(factor) || !step_of(product->args[1 - i], axis, depth, step))
+            continue;
+        *step *= (uint64_t)factor->def->attr.konst.i;
+        return true;
+    }
+    return false;
+}
+
+static bool step_of_op(const IrOp *op, unsigned axis, unsigned depth, uint64_t *step)
+{
+    uint64_t other = 0;
+    const unsigned added = (unsigned)op->attr.axis;
+    switch (op->code) {
+    case IR_ARANGE: *step = 1; return true;
+    case IR_CONST:
+    case IR_SPLAT: *step = 0; return true;
+    case IR_EXPAND_DIMS:
+        *step = 0;
+        return axis == added || step_of(op->args[0], axis - (axis > added), depth, step);
+    case IR_BROADCAST:
+        *step = 0;
+        return op->args[0]->type->shape[axis] == 1 || step_of(op->args[0], axis, depth, step);
+    case IR_CONVERT: return step_of(op->args[0], axis, depth, step);
+    case IR_CAST:
+        return type_is_int(type_elem(op->args[0]->type)) &&
+               type_is_int(type_elem(op->results[0]->type)) &&
+               step_of(op->args[0], axis, depth, step);
+    case IR_MUL: return step_of_product(op, axis, depth, step);
+    case IR_ADD:
+    case IR_SUB:
+    case IR_PTR_ADD:
+        if (!step_of(op->args[0], axis, depth, step) || !step_of(op->args[1], axis, depth, &other))
+            return false;
+        *step = op->code == IR_SUB ? *step - other : *step + other;
+        return true;
+    default: return false;
+    }
+}
+
+static bool step_of(const IrValue *v, unsigned axis, unsigned depth, uint64_t *step)
+{
+    return v->def && depth < STEP_DEPTH && step_of_op(v->def, axis, depth + 1, step);
+}
+
+bool axis_info_step(const IrValue *v, unsigned axis, int64_t *step)
+{
+    uint64_t found = 0;
+    const bool is_known = type_is_block(v->type) && step_of(v, axis, 0, &found);
+    *step = (int64_t)found;
+    return is_known;
+}

@@ -51,6 +51,10 @@ int64_t axis_info_divisor(const AxisInfo *info, const IrValue *v, unsigned axis,
 int64_t axis_info_piece(const AxisInfo *info, const IrValue *pointer, const IrValue *mask,
                         unsigned axis, int64_t most);
 
+/// How far neighbours along an axis are apart, modulo the width of the integers (pointers: in
+/// elements); false when that is not known from the operations alone.
+bool axis_info_step(const IrValue *v, unsigned axis, int64_t *step);
+
 /// True when every element is the same known integer.
 bool axis_info_constant(const AxisInfo *info, const IrValue *v, int64_t *out);
 

@@ -22,7 +22,7 @@ enum {
     MIN_STAGES = 3,    // of the pipe: one is held while another is multiplied and a third one filled
     MOST_PRODUCTS = 4, // of an iteration
     CHIP_REGISTERS = 65536,
-    OTHER_REGISTERS = 32,    // of a thread, beside sums and factors
+    OTHER_REGISTERS = 48,    // of a thread, beside sums and factors
     PRODUCER_REGISTERS = 40  // of a thread of its warpgroup
 };
 

@@ -27,6 +27,7 @@ typedef struct PassCtx {
     CopyChoice copies;
     unsigned grid_axes;     ///< the grid has one program along the axes from this one on; 0: not known
     bool no_tensor_copies;  ///< the copy engine is not used
+    bool is_flat;           ///< a block is one program
     /// Called for each load that specialize looks at, with why it is no copy (NULL: it is one), when
     /// not NULL.
     void (*on_copy)(void *cx, const IrOp *load, const char *reason);

@@ -72,7 +72,7 @@ void specialize_choose_pairs(Special *s, IrFunc *producer)
         d.changed = false;
         ir_walk(producer, find_dependence, &d);
     } while (d.changed);
-    if (!(s->cx->features & TARGET_CLUSTER) || d.steers || !specialize_pays_to_persist(fn) ||
+    if (!(s->cx->features & TARGET_CLUSTER) || d.steers || !specialize_pays_to_persist(s) ||
         !ir_walk(fn, may_run_twice, s))
         fn->num_ctas = producer->num_ctas = 1;
     s->depends = d.on;

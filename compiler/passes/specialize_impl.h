@@ -2,7 +2,8 @@
 ///
 /// specialize.c chooses the loads that a producer makes and rewrites the function into what the
 /// other warps do, specialize_rings.c gives them maps and shared memory, specialize_producer.c
-/// makes the producer, specialize_persist.c lets blocks loop over programs.
+/// makes the producer, specialize_persist.c lets blocks loop over programs, specialize_cluster.c has
+/// two of them share copies.
 #ifndef NEWT_PASSES_SPECIALIZE_IMPL_H
 #define NEWT_PASSES_SPECIALIZE_IMPL_H
 #include "passes/pass.h"
@@ -32,6 +33,7 @@ typedef struct Special {
     uint32_t group_count;
     unsigned teams;  ///< 2: programs run on two teams of warps in turn
     bool *written;   ///< by parameter: something may be stored through it
+    const uint32_t *uses;    ///< by id, when specialize_stages counts
     const bool *depends;     ///< by id of the producer's values: differs between programs
     uint32_t depends_count;  ///< of them, when specialize_choose_pairs looked
 } Special;
@@ -89,7 +91,7 @@ void specialize_share_copies(const Special *s, IrFunc *producer, const SpecialLo
 
 /* ---- specialize_persist.c ---- */
 /// True when blocks may and should loop over programs.
-bool specialize_pays_to_persist(IrFunc *fn);
+bool specialize_pays_to_persist(const Special *s);
 /// True when two teams of warps should take turns. Needs s->feeds and what they share.
 bool specialize_wants_teams(const Special *s);
 /// Wraps what the function and its producer do in loops over programs, where that may pay.

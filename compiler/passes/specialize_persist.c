@@ -170,8 +170,11 @@ static bool look_at_sum(IrOp *op, void *cx)
     return true;
 }
 
-bool specialize_pays_to_persist(IrFunc *fn)
+bool specialize_pays_to_persist(const Special *s)
 {
+    IrFunc *fn = s->fn;
+    if (s->cx->is_flat)
+        return false;
     Arena scratch = { 0 };
     const uint32_t *uses = ir_count_uses(fn, &scratch);
     const bool pays = ir_walk(fn, may_wait, (void *)uses) && ir_walk(fn, has_known_trips, NULL);
@@ -183,7 +186,7 @@ bool specialize_wants_teams(const Special *s)
 {
     enum { TEAM_WARPS = 4, LEAST_SUMS = 64 };  // a thread; less runs in several blocks as well
     Sums sums = { 0, true };
-    if (s->fn->num_warps != TEAM_WARPS || !specialize_pays_to_persist(s->fn))
+    if (s->fn->num_warps != TEAM_WARPS || !specialize_pays_to_persist(s))
         return false;
     for (uint32_t i = 0; i < s->feeds.len; i++) {
         const IrOp *loop = s->feeds.at[i].load->block->parent;
@@ -286,7 +289,7 @@ static SpecialLoop wrap_side(IrFunc *fn, unsigned teams, int axes)
 void specialize_persist(Special *s)
 {
     IrFunc *fn = s->fn;
-    if (!specialize_pays_to_persist(fn))
+    if (!specialize_pays_to_persist(s))
         return;
     fn->is_persistent = fn->producer->is_persistent = true;
     fn->teams = (uint16_t)s->teams;

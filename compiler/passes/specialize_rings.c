@@ -87,7 +87,8 @@ static bool is_in_registers(const IrOp *dot, unsigned operand)
 static bool add_scratch(IrOp *op, void *cx)
 {
     Special *s = cx;
-    const bool shares = ir_op_info[op->code].cls == OPCLASS_ATOMIC;
+    const bool shares =
+        ir_op_info[op->code].cls == OPCLASS_ATOMIC && s->uses[op->results[0]->id] > 0;
     for (unsigned i = 0; i < 2 && (op->code == IR_DOT || shares); i++)
         if (shares ? i == 0 : !stays_in_tile(s, op, i) && !is_in_registers(op, i))
             op->mark += op->args[i]->type->numel * type_elem_bytes(op->args[i]->type);
@@ -138,6 +139,7 @@ static unsigned wanted_stages(const Special *s)
 unsigned specialize_stages(Special *s)
 {
     uint32_t scratch = 0;
+    s->uses = ir_count_uses(s->fn, s->cx->arena);
     ir_walk(s->fn, clear_mark, NULL);
     ir_walk(s->fn, add_scratch, s);
     ir_walk(s->fn, most_scratch, &scratch);

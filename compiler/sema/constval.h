@@ -48,7 +48,7 @@ struct ConstVal {
 /// What newt.Config(...) was given; CONST_NONE for what stands at its default.
 typedef struct ConstConfig {
     ConstVal values;  ///< DICT: constexpr parameter -> value
-    ConstVal num_warps, num_stages, num_ctas, maxnreg;
+    ConstVal num_warps, num_stages, num_ctas, maxnreg, copy, persistent;
     Span span;  ///< the call
 } ConstConfig;
 

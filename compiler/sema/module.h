@@ -93,6 +93,7 @@ struct Function {
     VEC(SizeRule) size_rules;
     VEC(CallParam) call_params;  ///< of the C function; empty: the run-time parameters
     VEC(Tunable) tunables;
+    bool has_product;  ///< of a tile kernel: it has matrix products
     const AstFunction *shown[2];  ///< what `newtc -E` prints where the is_loop parameter is 0, and 1;
                                   ///< NULL: `def`
 };

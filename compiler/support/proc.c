@@ -2,8 +2,11 @@
 #include "support/proc.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -28,17 +31,34 @@ static int start(const char *const argv[], const int *pipe_fds, pid_t *child)
     return failed;
 }
 
-static void collect(int fd, Buf *out)
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/// Until the end of what the child writes, or the time `end` (0: none), which gives false.
+static bool collect(int fd, Buf *out, double end)
 {
     char chunk[4096];
-    ssize_t got;
+    ssize_t got = 1;
 
-    while ((got = read(fd, chunk, sizeof chunk)) != 0) {
+    while (got != 0) {
+        struct pollfd ready = { .fd = fd, .events = POLLIN };
+        const double left = end > 0 ? end - now() : 3600;
+        const int polled = left > 0 ? poll(&ready, 1, (int)(left * 1000) + 1) : 0;
+        if (polled == 0 && end > 0)
+            return false;
+        if (polled <= 0 && (polled == 0 || errno == EINTR))
+            continue;
+        got = polled < 0 ? -1 : read(fd, chunk, sizeof chunk);
         if (got > 0)
             buf_bytes(out, chunk, (size_t)got);
-        else if (errno != EINTR)
+        else if (got < 0 && errno != EINTR)
             break;
     }
+    return true;
 }
 
 static int wait_for(pid_t child)
@@ -51,10 +71,11 @@ static int wait_for(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int proc_run(const char *const argv[], Buf *out)
+static int run(const char *const argv[], Buf *out, double end)
 {
     int fds[2] = { -1, -1 };
     pid_t child = -1;
+    bool in_time = true;
 
     if (out && pipe(fds) < 0)
         return -1;
@@ -64,12 +85,25 @@ int proc_run(const char *const argv[], Buf *out)
     if (out)
         close(fds[1]);
     if (!failed && out)
-        collect(fds[0], out);
+        in_time = collect(fds[0], out, end);
     if (out)
         close(fds[0]);
     if (failed) {
         errno = failed;
         return -1;
     }
-    return wait_for(child);
+    if (!in_time)
+        kill(child, SIGKILL);
+    const int status = wait_for(child);
+    return in_time ? status : PROC_LATE;
+}
+
+int proc_run(const char *const argv[], Buf *out)
+{
+    return run(argv, out, 0);
+}
+
+int proc_run_for(const char *const argv[], Buf *out, double seconds)
+{
+    return run(argv, out, seconds > 0 ? now() + seconds : 0);
 }

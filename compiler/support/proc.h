@@ -9,4 +9,9 @@
 /// why).
 int proc_run(const char *const argv[], Buf *out);
 
+enum { PROC_LATE = -2 };
+/// The same with `out`; a process that writes and lives longer than `seconds` (0: any time is fine)
+/// is killed and gives PROC_LATE.
+int proc_run_for(const char *const argv[], Buf *out, double seconds);
+
 #endif

@@ -224,6 +224,7 @@ static void make_kernel(Tile *t, Function *f, const TileNodes *body)
     Function made = *t->function;
     t->span = def.name_span;
     made.kind = FUNC_KERNEL;
+    made.has_product = t->has_dot;
     tile_open_blocks(t, &made);
     tile_make_params(t, &made, &def.params);
     for (uint32_t i = 0; i < t->rules.len; i++)

@@ -11,11 +11,13 @@
 #include <string.h>
 
 /// Runs a command; its output's first line that says "error" goes to *why.
-static bool run(Arena *a, const StrList *argv, const char **why)
+static bool run(Arena *a, const Build *b, const StrList *argv, const char **why)
 {
     Buf log = { 0 };
-    const int status = proc_run(argv->at, &log);
-    *why = status < 0 ? arena_printf(a, "cannot run '%s': %s", argv->at[0], strerror(errno)) : "";
+    const int status = proc_run_for(argv->at, &log, b->seconds);
+    *why = status == PROC_LATE ? arena_printf(a, "takes longer than %g s to compile", b->seconds)
+           : status < 0 ? arena_printf(a, "cannot run '%s': %s", argv->at[0], strerror(errno))
+                        : "";
     if (status > 0) {
         const char *at = log.at ? strstr(log.at, "error: ") : NULL;
         *why = at ? arena_strndup(a, at + 7, strcspn(at + 7, "\n"))
@@ -37,7 +39,7 @@ static bool compile_c(Arena *a, const Build *b, const char *source, const char *
                                   NULL };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         VEC_PUSH(a, &argv, words[i]);
-    return run(a, &argv, why);
+    return run(a, b, &argv, why);
 }
 
 static bool compile_newt(Arena *a, const Build *b, const char *source, const char *const *texts,
@@ -46,18 +48,21 @@ static bool compile_newt(Arena *a, const Build *b, const char *source, const cha
     StrList argv = { 0 };
     const bool is_host = strcmp(b->arch, "host") == 0;
     VEC_PUSH(a, &argv, b->program);
-    VEC_PUSH(a, &argv, "--specialize=rows");  // candidates compile sooner
+    VEC_PUSH(a, &argv, "--compile-budget=60");  // by estimate, which is several times too high
+    VEC_PUSH(a, &argv, "--specialize=rows");    // candidates compile sooner
     for (uint32_t i = 0; i < b->opt->pass.len; i++)
         VEC_PUSH(a, &argv, b->opt->pass.at[i]);
     VEC_PUSH(a, &argv,
              arena_printf(a, "--arch=%s%s", b->arch, !is_host && with_host ? ",host" : ""));
     VEC_PUSH(a, &argv, arena_printf(a, "--kernel=%s", b->function));
+    if (b->values && !with_host)  // the reference takes the most general code
+        VEC_PUSH(a, &argv, arena_printf(a, "--only-for=%s", b->values));
     for (uint32_t i = 0; i < count; i++)
         VEC_PUSH(a, &argv, arena_printf(a, "--configs=%s", texts[i]));
     const char *const words[] = { "-o", source, b->opt->file, NULL };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         VEC_PUSH(a, &argv, words[i]);
-    return run(a, &argv, why);
+    return run(a, b, &argv, why);
 }
 
 static const Json *item(const Json *array, uint32_t index)
@@ -68,7 +73,8 @@ static const Json *item(const Json *array, uint32_t index)
     return at;
 }
 
-/// What the manifest says of one configuration: of its generic variant, the last.
+/// What the manifest says of one configuration: of its last variant, the only one where the
+/// compiler knew the arguments.
 static void read_config(const Json *kernel, const Json *config, Resources *out)
 {
     const uint32_t last = (uint32_t)(newti_json_number(config, "first_variant", 0) +

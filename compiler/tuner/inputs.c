@@ -155,6 +155,78 @@ static bool put_plain(const Inputs *in, const Param *p, const Type *type, Buf *o
     return true;
 }
 
+/* ---- what the compiler is to know ---- */
+
+/// Sizes of a tensor as put_tensor gave them: the words behind its name, "tensor" and the
+/// generator's. 0 where its line is not there.
+static unsigned sizes_of(const char *lines, const char *name, int64_t *sizes)
+{
+    const size_t len = strlen(name);
+    while (*lines && (strncmp(lines, name, len) != 0 || lines[len] != ' '))
+        lines += strcspn(lines, "\n"), lines += *lines == '\n';
+    const char *at = lines;
+    for (int word = 0; word < 3 && *at && *at != '\n'; word++)
+        at += strcspn(at, " \n"), at += *at == ' ';
+    unsigned rank = 0;
+    while (*at && *at != '\n' && rank < MODULE_TENSOR_RANK) {
+        char *end;
+        sizes[rank++] = strtoll(at, &end, 10);
+        at = *end == ' ' ? end + 1 : end;
+    }
+    return rank;
+}
+
+static void put_value(Buf *out, const char *name, int64_t value)
+{
+    buf_printf(out, "%s%s=%" PRId64, out->len ? " " : "", name, value);
+}
+
+/// The worker's tensors are dense: a stride is the product of the sizes behind it.
+static void put_tensor_value(const char *lines, const Function *f, const Param *p, Buf *out)
+{
+    int64_t sizes[MODULE_TENSOR_RANK], value = 1;
+    const unsigned rank = sizes_of(lines, f->tensors.at[p->tensor].name->text, sizes);
+    for (unsigned i = p->axis + 1; i < rank && p->role == PARAM_STRIDE; i++)
+        value *= sizes[i];
+    if (p->axis < rank)
+        put_value(out, p->name->text, p->role == PARAM_SIZE ? sizes[p->axis] : value);
+}
+
+/// A tensor whose offsets need 64 bits is left to the launcher's own tests.
+static bool is_large(const char *lines, const Function *f)
+{
+    for (uint32_t i = 0; i < f->tensors.len; i++) {
+        int64_t sizes[MODULE_TENSOR_RANK], count = 1;
+        const unsigned rank = sizes_of(lines, f->tensors.at[i].name->text, sizes);
+        for (unsigned k = 0; k < rank; k++)
+            count = sizes[k] > INT32_MAX || count > INT32_MAX ? INT64_MAX / 2 : count * sizes[k];
+        if (count > INT32_MAX)
+            return true;
+    }
+    return false;
+}
+
+const char *inputs_values(Arena *a, const KernelUnit *unit, const char *lines)
+{
+    const Function *f = unit->function;
+    Buf out = { 0 };
+    if (is_large(lines, f))
+        return NULL;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const Param *p = &f->params[i];
+        const char *at = arena_printf(a, "\n%s scalar ", p->name->text);
+        const char *line = strstr(arena_printf(a, "\n%s", lines), at);
+        if (p->role == PARAM_SIZE || p->role == PARAM_STRIDE)
+            put_tensor_value(lines, f, p, &out);
+        else if (line && unit->variants[0].params[i].type &&
+                 type_is_int(unit->variants[0].params[i].type))
+            put_value(&out, p->name->text, strtoll(line + strlen(at), NULL, 10));
+    }
+    const char *text = arena_strndup(a, out.at ? out.at : "", out.len);
+    buf_free(&out);
+    return text;
+}
+
 bool inputs_write(Arena *a, const TunerOptions *opt, const Job *job, const KernelUnit *unit,
                   const char *shape, Buf *out)
 {

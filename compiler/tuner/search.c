@@ -1,10 +1,11 @@
 /// search.c - which candidates are measured, and when it is enough.
 ///
-/// A small space is measured whole. In a large one the default and random points come first; from
-/// the best a pattern search looks at neighbours, one choice at a time; then points are bred from
-/// the best ones until a generation brings nothing or the time is over. The worker measures one
-/// batch while the next one is compiled.
+/// A small space is measured whole. In a large one the default and its neighbours, one choice away,
+/// come first, and then those of the best as long as one is better. Random points follow, and such
+/// a climb from the best of all; then points are bred from the best ones until generations bring
+/// nothing or the time is over. The worker measures one batch while the next one is compiled.
 #include "tuner/tuner_impl.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,8 +16,9 @@ enum {
     RANDOM_POINTS = 32,
     PARENTS = 6,
     GENERATIONS = 12,
-    DEATHS_MAX = 64,  // processes that candidates may take along
-    SPILLS_MAX = 256  // bytes a thread: more is not measured once something fits
+    COMPILE_SECONDS = 20,  // that a batch may take at least
+    DEATHS_MAX = 64,       // processes that candidates may take along
+    SPILLS_MAX = 256       // bytes a thread: more is not measured once something fits
 };
 
 /// Candidates that were compiled and wait for the worker.
@@ -128,7 +130,7 @@ static bool compile(Search *s, Batch *b, bool with_host)
     const char *why = "";
     if (build(s, b, with_host, res, &why)) {
         for (uint32_t i = 0; i < b->count; i++)
-            s->tried.at[b->at[i]].res = res[i];
+            s->tried.at[b->at[i]].res = with_host && s->build.values ? (Resources){ 0 } : res[i];
         prune(s, b);
         return b->count > 0;
     }
@@ -207,7 +209,7 @@ static bool turn(Search *s, Batch *now, Batch *next)
 {
     if (now->count && !start_measuring(s, now))
         return false;
-    const bool compiled = next->count && compile(s, next, !s->has_host);
+    const bool compiled = next->count && left(s) > 0 && compile(s, next, !s->has_host);
     s->has_host = s->has_host || compiled;
     if (now->count && !finish_measuring(s, now))
         return false;
@@ -234,6 +236,8 @@ static bool search_whole(Search *s)
     const Point start = space_start(&s->space);
     s->stage = "all";
     propose(s, start, &next);
+    if (s->build.values && !turn(s, &now, &next))  // all its variants, and those of no other
+        return false;
     for (uint64_t i = 0; i < (uint64_t)s->space.size && left(s) > 0; i++) {
         if (i % (uint64_t)s->opt->shard_count == (uint64_t)s->opt->shard)
             propose(s, space_at(&s->space, i), &next);
@@ -255,7 +259,6 @@ static bool search_random(Search *s)
 {
     Batch now = { .count = 0 }, next = { .count = 0 };
     s->stage = "random";
-    propose(s, space_start(&s->space), &next);
     for (int i = 0; i < RANDOM_POINTS && left(s) > 0; i++) {
         propose(s, random_point(s), &next);
         if (next.count == BATCH && !turn(s, &now, &next))
@@ -281,6 +284,17 @@ static bool propose_neighbours(Search *s, Point p, Batch *now, Batch *next)
         }
     }
     return true;
+}
+
+/// The default and its neighbours, in one go.
+static bool search_start(Search *s)
+{
+    Batch now = { .count = 0 }, next = { .count = 0 };
+    const Point start = space_start(&s->space);
+    s->stage = "default";
+    propose(s, start, &next);
+    return turn(s, &now, &next) && propose_neighbours(s, start, &now, &next) &&
+           (!next.count || turn(s, &now, &next)) && flush(s, &now);
 }
 
 static bool search_pattern(Search *s)
@@ -349,16 +363,28 @@ static bool search_evolution(Search *s)
     return search_pattern(s);
 }
 
+/// What the winner takes on the chip, where it is the default, of which all variants were compiled.
+static void know_winner(Search *s)
+{
+    const char *why;
+    Tried *t = s->best >= 0 ? &s->tried.at[s->best] : NULL;
+    if (t && s->build.values && !t->res.known)
+        build_batch(s->arena, &s->build, &t->text, 1, false, &t->res, &why);
+}
+
 bool search_run(Search *s)
 {
     bool ok;
     s->began = tuner_now();
     s->best = -1;
+    s->build.seconds = s->opt->budget > 0 ? fmax(s->opt->budget / 3, COMPILE_SECONDS) : 0;
     s->random = s->opt->seed + 0x5DEECE66DU * (uint64_t)(s->opt->shard + 1);
     if (s->space.size <= WHOLE || s->space.listed.len)
         ok = search_whole(s);
     else
-        ok = search_random(s) && search_pattern(s) && search_evolution(s);
+        ok = search_start(s) && search_pattern(s) && search_random(s) && search_pattern(s) &&
+             search_evolution(s);
+    know_winner(s);
     if (s->is_terminal && !s->opt->quiet)
         fputs("\r\033[K", stderr);
     return ok;

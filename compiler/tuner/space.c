@@ -44,8 +44,33 @@ static void add_range(Arena *a, Space *s, const char *name, int64_t lo, int64_t 
         add_value(a, d, v, start);
 }
 
-void space_of(Arena *a, const Function *f, const KernelUnit *unit, bool is_host, Space *s)
+static void add_words(Arena *a, Space *s, const char *const *words, int64_t start)
 {
+    Dimension *d = &s->dims[s->dim_count++];
+    *d = (Dimension){ .name = "", .words = words, .is_ordered = true };
+    for (int64_t i = 0; i < 2; i++)
+        add_value(a, d, i, start);
+}
+
+/// Pairs of blocks, how tiles of products come to shared memory, whether blocks stay for several
+/// programs: what newtc chooses where nothing is said, and what else there is on the chip. In the
+/// order in which newtc prints a configuration.
+static void add_ways(Arena *a, const Target *target, Space *s)
+{
+    static const char *const pairs[] = { "", "num_ctas=2" };
+    static const char *const copies[] = { "", "copy='cp_async'" };
+    static const char *const stays[] = { "", "persistent=0" };
+    if (target->features & TARGET_CLUSTER)
+        add_words(a, s, pairs, 0);
+    if (target->features & TARGET_TMA) {
+        add_words(a, s, copies, 0);
+        add_words(a, s, stays, 0);
+    }
+}
+
+void space_of(Arena *a, const Function *f, const KernelUnit *unit, const Target *target, Space *s)
+{
+    enum { WAYS = 5 };  // dimensions that do not come from tunables
     *s = (Space){ .size = 1 };
     if (unit->config_count) {
         for (uint32_t i = 0; i < unit->config_count; i++)
@@ -53,13 +78,15 @@ void space_of(Arena *a, const Function *f, const KernelUnit *unit, bool is_host,
         s->size = unit->config_count;
         return;
     }
-    for (uint32_t i = 0; i < f->tunables.len && s->dim_count < SPACE_DIMENSIONS - 2; i++)
+    for (uint32_t i = 0; i < f->tunables.len && s->dim_count < SPACE_DIMENSIONS - WAYS; i++)
         add_tunable(a, &f->tunables.at[i], &s->dims[s->dim_count++]);
     const Variant *v = &unit->variants[0];
-    if (!is_host) {
+    if (target) {
         add_range(a, s, "num_warps", 1, 16, true, v->num_warps);
-        add_range(a, s, "num_stages", 1, 5, false, v->num_stages);
+        add_range(a, s, "num_stages", 1, 8, false, v->num_stages);
     }
+    if (target && f->has_product)
+        add_ways(a, target, s);
     for (uint32_t i = 0; i < s->dim_count; i++)
         s->size *= s->dims[i].count;
 }
@@ -69,8 +96,14 @@ const char *space_text(Arena *a, const Space *s, const Point *p)
     if (s->listed.len)
         return s->listed.at[p->at[0]];
     Buf b = { 0 };
-    for (uint32_t i = 0; i < s->dim_count; i++)
-        buf_printf(&b, "%s%s=%" PRId64, i ? " " : "", s->dims[i].name, s->dims[i].values[p->at[i]]);
+    for (uint32_t i = 0; i < s->dim_count; i++) {
+        const Dimension *d = &s->dims[i];
+        const int64_t value = d->values[p->at[i]];
+        if (d->words && *d->words[value])
+            buf_printf(&b, " %s", d->words[value]);
+        if (!d->words)
+            buf_printf(&b, "%s%s=%" PRId64, i ? " " : "", d->name, value);
+    }
     const char *text = arena_strndup(a, b.at, b.len);
     buf_free(&b);
     return text;

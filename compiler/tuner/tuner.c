@@ -188,8 +188,11 @@ static int tune_shape(Arena *a, const TunerOptions *opt, Subject *subject, const
     if (file_write(a, path, &inputs)) {
         worker_prepare(a, &s, path);
         if (client_start(&s.worker)) {
+            const bool is_host = strcmp(s.worker.arch, "host") == 0;
+            const char *lines = arena_strndup(a, inputs.at ? inputs.at : "", inputs.len);
             s.build.arch = s.worker.arch;
-            space_of(a, f, subject->unit, strcmp(s.worker.arch, "host") == 0, &s.space);
+            s.build.values = is_host ? NULL : inputs_values(a, subject->unit, lines);
+            space_of(a, f, subject->unit, is_host ? NULL : target_find(s.worker.arch), &s.space);
             code = search_run(&s) && s.best >= 0 ? TUNER_CLEAN : TUNER_FAILED;
             summary(&s, shape);
             if (opt->explain)

@@ -32,6 +32,7 @@ bool tuner_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 typedef struct Dimension {
     const char *name;
     int64_t *values;
+    const char *const *words;  ///< what says each value, "" for newtc's choice; NULL: NAME=VALUE
     uint32_t count, start;
     bool is_ordered;  ///< else every value is every other's neighbour
 } Dimension;
@@ -50,8 +51,9 @@ typedef struct Point {
     uint16_t at[SPACE_DIMENSIONS];  ///< index of a value, or at[0]: of a listed configuration
 } Point;
 
-/// On the host warps and stages change nothing.
-void space_of(Arena *a, const Function *f, const KernelUnit *unit, bool is_host, Space *out);
+/// On the host, `target` NULL, warps and stages change nothing.
+void space_of(Arena *a, const Function *f, const KernelUnit *unit, const Target *target,
+              Space *out);
 /// "BLOCK=64 num_warps=4 num_stages=3", in the arena.
 const char *space_text(Arena *a, const Space *s, const Point *p);
 /// Whether `full`, as newtc prints a configuration, is that of `text`, which may leave out the end.
@@ -66,6 +68,10 @@ Point space_at(const Space *s, uint64_t index);
 bool inputs_write(Arena *a, const TunerOptions *opt, const Job *job, const KernelUnit *unit,
                   const char *shape, Buf *out);
 
+/// The integers among these arguments as --only-for takes them, given what inputs_write wrote; NULL
+/// where the launcher has to look at them.
+const char *inputs_values(Arena *a, const KernelUnit *unit, const char *lines);
+
 /* ---- build.c ---- */
 /// What the compiler says of a candidate on the device's architecture.
 typedef struct Resources {
@@ -79,8 +85,10 @@ typedef struct Build {
     const char *name;      ///< of the kernel or instance
     const char *symbol;    ///< its exported C name
     const char *arch;      ///< of the device
+    const char *values;    ///< of the arguments, for --only-for; NULL: all variants
     const char *dir;       ///< temporary folder
     const char *program, *headers;
+    double seconds;  ///< that one call of a compiler may take; 0: any
     uint32_t made;
 } Build;
 /// Compiles candidates into one shared object; its path, or NULL when the compiler refuses one of

@@ -1,4 +1,4 @@
-/// A few rows times a large matrix, by two kernels and by one with atomics, against double precision.
+/// A few rows times a large matrix, by two kernels and by two with atomics, against double precision.
 #include "array.h"
 #include "skinny.h"
 
@@ -6,7 +6,7 @@ enum { SAMPLES = 2000, MOST_ROWS = 16 };
 
 typedef struct Product {
     NewtDevice *device;
-    Array a, b, partial, c, sums;  // c: fp16, of the two kernels; sums: fp32, of the atomics
+    Array a, b, partial, c, sums, streamed;  // c: fp16, of the two kernels; the last two: fp32, of the atomics
     int32_t m, n, k, parts;
 } Product;
 
@@ -27,6 +27,13 @@ static NewtStatus launch_atomic(void *user)
     return skinny_atomic(p->device, NULL, p->a.buffer.at, p->b.buffer.at, p->sums.buffer.at, p->m, p->n, p->k, p->parts);
 }
 
+/// The same, by as many programs as there are parts.
+static NewtStatus launch_stream(void *user)
+{
+    const Product *p = user;
+    return skinny_stream(p->device, NULL, p->a.buffer.at, p->b.buffer.at, p->streamed.buffer.at, p->m, p->n, p->k, p->parts);
+}
+
 static Product product_new(Example *ex, const int32_t shape[4])
 {
     Product p = { .device = ex->device, .m = shape[0], .n = shape[1], .k = shape[2], .parts = shape[3] };
@@ -36,14 +43,18 @@ static Product product_new(Example *ex, const int32_t shape[4])
     p.partial = example_output(ex, NEWT_F32, size * (size_t)p.parts, 0);
     p.c = example_output(ex, NEWT_F16, size, 0);
     p.sums = example_input(ex, NEWT_F32, size, 0);
-    memset(p.sums.values, 0, size * sizeof(float));
-    example_send(ex, &p.sums);
+    p.streamed = example_input(ex, NEWT_F32, size, 0);
+    Array *const sums[] = { &p.sums, &p.streamed };
+    for (int i = 0; i < 2; i++) {
+        memset(sums[i]->values, 0, size * sizeof(float));
+        example_send(ex, sums[i]);
+    }
     return p;
 }
 
 static void product_free(Example *ex, Product *p)
 {
-    Array *const arrays[] = { &p->a, &p->b, &p->partial, &p->c, &p->sums };
+    Array *const arrays[] = { &p->a, &p->b, &p->partial, &p->c, &p->sums, &p->streamed };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         example_drop(ex, arrays[i]);
 }
@@ -56,6 +67,7 @@ static void check_element(const Product *p, int64_t i, int64_t j)
         example_add(&sum, example_at(&p->a, (size_t)(i * p->k + k)), example_at(&p->b, (size_t)(k * p->n + j)));
     const double slack = example_slack(&sum, 0);
     example_expect(example_at(&p->sums, at), sum.value, slack, "skinny_atomic", at);
+    example_expect(example_at(&p->streamed, at), sum.value, slack, "skinny_stream", at);
     example_expect(example_at(&p->c, at), sum.value,
                    slack + fabs(sum.value) * 2 * example_rounding(NEWT_F16) + 0x1p-20, "skinny_parts", at);
 }
@@ -66,9 +78,11 @@ static void check(Example *ex, const int32_t shape[4])
     const int64_t elements = (int64_t)p.m * p.n;
     example_ok(launch_two(&p), "skinny_parts");
     example_ok(launch_atomic(&p), "skinny_atomic");
+    example_ok(launch_stream(&p), "skinny_stream");
     example_fetch(ex, &p.partial);  // for the guards
     example_fetch(ex, &p.c);
     example_fetch(ex, &p.sums);
+    example_fetch(ex, &p.streamed);
     if (elements * p.k < 1 << 22) {
         for (int64_t i = 0; i < elements; i++)
             check_element(&p, i / p.n, i % p.n);
@@ -102,6 +116,9 @@ int main(int argc, char **argv)
     example_bandwidth(&ex, launch_two, &p, bytes, "fp16, two kernels");
     example_rate(&ex, launch_atomic, &p, operations, "fp16, atomic");
     example_bandwidth(&ex, launch_atomic, &p, bytes, "fp16, atomic");
+    p.parts = is_small ? 3 : 132;  // an H200's multiprocessors
+    example_rate(&ex, launch_stream, &p, operations, "fp16, stream-K");
+    example_bandwidth(&ex, launch_stream, &p, bytes, "fp16, stream-K");
     product_free(&ex, &p);
     return example_close(&ex);
 }

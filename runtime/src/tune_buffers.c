@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { WORK_ALIGN = 256 };
+enum { WORK_ALIGN = 256, GUARD = 256 };  // bytes in front of and behind a buffer
 
 static const char *pointer_of(const Tuner *t, uint32_t param)
 {
@@ -87,7 +87,7 @@ static NewtStatus no_memory(const Tuner *t, size_t bytes)
 /// Memory that child processes share, or the device's.
 static NewtStatus region_alloc(const Tuner *t, TuneRegion *r)
 {
-    r->raw_size = r->size + WORK_ALIGN;
+    r->raw_size = r->size + WORK_ALIGN + 2 * GUARD;
     if (t->device->driver) {
         NewtStatus status = newt_alloc(t->device, r->raw_size, &r->raw);
         if (status != NEWT_OK)
@@ -99,8 +99,8 @@ static NewtStatus region_alloc(const Tuner *t, TuneRegion *r)
             return no_memory(t, r->size);
         }
     }
-    const uintptr_t raw = (uintptr_t)r->raw, wanted = (uintptr_t)r->user % WORK_ALIGN;
-    r->work = (char *)r->raw + (wanted + WORK_ALIGN - raw % WORK_ALIGN) % WORK_ALIGN;
+    const uintptr_t raw = (uintptr_t)r->raw + GUARD, wanted = (uintptr_t)r->user % WORK_ALIGN;
+    r->work = (char *)r->raw + GUARD + (wanted + WORK_ALIGN - raw % WORK_ALIGN) % WORK_ALIGN;
     if (!(r->use & NEWT_USE_WRITTEN))
         return NEWT_OK;
     r->want = malloc(r->size);
@@ -165,14 +165,37 @@ int newti_tune_fill(const TuneRegion *region)
     return is_output && !(region->use & NEWT_USE_RESTORED) ? 0xFF : -1;
 }
 
+/// What is read outside of a buffer is no number, and what is written there is seen.
+static NewtStatus guards_fill(const Tuner *t, const TuneRegion *r)
+{
+    NewtStatus status = newti_memory_set(t->device, r->work - GUARD, 0xFF, GUARD);
+    return status == NEWT_OK ? newti_memory_set(t->device, r->work + r->size, 0xFF, GUARD) : status;
+}
+
+NewtStatus newti_tune_guards(const Tuner *t, const TuneRegion *r, bool *whole)
+{
+    unsigned char seen[2 * GUARD];
+    NewtStatus status = newt_copy(t->device, NULL, seen, r->work - GUARD, GUARD);
+    if (status == NEWT_OK)
+        status = newt_copy(t->device, NULL, seen + GUARD, r->work + r->size, GUARD);
+    if (status == NEWT_OK)
+        status = newt_synchronize(t->device, NULL);
+    *whole = true;
+    for (size_t i = 0; i < sizeof seen && status == NEWT_OK; i++)
+        *whole &= seen[i] == 0xFF;
+    return status;
+}
+
 NewtStatus newti_tune_prepare(Tuner *t, bool all)
 {
     NewtStatus status = NEWT_OK;
     for (uint32_t i = 0; i < t->region_count && status == NEWT_OK; i++) {
         TuneRegion *r = &t->regions[i];
+        if (all)
+            status = guards_fill(t, r);
         const int fill = newti_tune_fill(r);
         const bool is_changed = (r->use & NEWT_USE_WRITTEN) && fill != 0xFF;
-        if (!all && !is_changed)
+        if (status != NEWT_OK || (!all && !is_changed))
             continue;
         if (fill >= 0)
             status = newti_memory_set(t->device, r->work, (unsigned char)fill, r->size);

@@ -63,6 +63,9 @@ void newti_tune_buffers_free(Tuner *t);
 /// Gives every region the contents that a run begins with; `all` false: only where the last run
 /// changed what the next one reads.
 NewtStatus newti_tune_prepare(Tuner *t, bool all);
+/// Whether the bytes in front of a copy and behind it are still what newti_tune_prepare(t, true)
+/// made them.
+NewtStatus newti_tune_guards(const Tuner *t, const TuneRegion *r, bool *whole);
 /// Copies the argument record with each pointer moved to the same place of `at[region]`.
 void newti_tune_record(const Tuner *t, char *const *at, char record[TUNE_RECORD_MAX]);
 /// The bytes a region begins with when it is not copied from the caller; -1: it is.

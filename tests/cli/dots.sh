@@ -14,9 +14,16 @@ plain               | 0 | --arch=sm_80 --dot=fma -S -o - dots.newt | out nt_mad
 as by default       | 0 | --arch=sm_80 --dot=mma -S -o - dots.newt | out nt_mma_m16n8k16_f32_f16_f16
 copies beside it     | 0 | --arch=sm_80 -S -o - copies.newt     | out nt_copy_async<16> ; out nt_copy_wait<1>
 copies by registers  | 0 | --arch=sm_80 --copy=sync -S -o - copies.newt | out nt_put<
+as newtc chooses     | 0 | --arch=sm_90a -S -o - --configs=GROUP=4 ways.newt | out nt_tma_load ; out int program =
+by pointers          | 0 | --arch=sm_90a -S -o - "--configs=copy='cp_async'" ways.newt | out nt_copy_async<16>
 no such copies       | 2 | --copy=dma dots.newt                 | err 'dma' does not fit option '--copy': expected sync, cp_async or tma
 neither             | 2 | --dot=wmma dots.newt                 | err 'wmma' does not fit option '--dot': expected fma, mma or wgmma
 TABLE
+
+fresh
+"$newtc" --arch=sm_90a -S -o - --configs=persistent=0 ways.newt >"$work/out" 2>"$work/err"
+judge "a block a program" 0 $? 'out nt_tma_load'
+! grep -q 'int program =' "$work/out" || fail "a block a program" "blocks stay"
 
 fresh
 if "$newtc" --arch=sm_80 --emit=sass-summary -o - dots.newt >"$work/out" 2>"$work/err"; then

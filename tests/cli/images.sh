@@ -29,6 +29,7 @@ fits one of two   | 0 | --arch=sm_80,sm_90a --emit=header,cubin --configs=N32_W4
 fits nowhere      | 1 | --arch=sm_80 --configs=N512_W16_S3 configs.newt | err configs.newt:6:5: error: no configuration of 'product' fits sm_80 \[shared-memory\]
 all of them       | 0 | --arch=sm_90a --emit=header -o - configs.newt | out PRODUCT_N1024_W16_S3 = 2, ; out ^    ///   fits none of the architectures
 only the default  | 0 | --arch=sm_80 --configs=default --emit=cuda configs.newt | files configs.cu
+by its ways       | 0 | --arch=sm_90a --configs="N=64 K=32 copy='sync' persistent=0" --emit=header -o - configs.newt | out PRODUCT_N64_K32_W4_S3_SYNC_FLAT
 by its values     | 0 | --arch=sm_80 --configs="N=64 K=32 num_warps=2 maxnreg=96" --emit=cuda -o - configs.newt | out __maxnreg__.96.
 not that chip     | 2 | --arch=sm_120 good.newt            | err 'sm_120'
 options passed on | 0 | --no-cache --arch=sm_80 -Xnvrtc -DA -Xptxas -O1 -g good.newt | quiet
@@ -40,6 +41,17 @@ places without it | 0 | --nvrtc=/nonexistent --print-nvrtc | out /nonexistent: .
 JSON of versions  | 0 | --nvrtc=/nonexistent --version=json | out "nvrtc": null
 no device here    | 2 | --arch=native --nvrtc=/nonexistent good.newt | err --arch=native
 TABLE
+
+# only <name> <values> <variant>: the report has that variant and no other.
+only() {
+    fresh
+    "$newtc" --emit=report --arch=sm_80 "--only-for=$2" -o - good.newt >"$work/out" 2>"$work/err"
+    judge "$1" 0 $? "out ^  variant $3\$"
+    [ "$(grep -c '^  variant' "$work/out")" -eq 1 ] || fail "$1" "there are other variants"
+}
+only "for multiples" n=4096 'x:align16 n:div4'
+only "for odd sizes" n=4097 generic
+only "for no size" m=4096 generic
 grep -q -- '-DA.*--ptxas-options=-O1\|--ptxas-options=-O1.*-DA' "$work/calls" || fail "options passed on" "NVRTC did not get them"
 
 # A refusal of our text is our fault, one of the user's options is not. A crash names its stage.

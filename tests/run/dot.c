@@ -227,7 +227,7 @@ static void run_batch(RunCx *cx, NewtType t, int32_t g, int32_t m, int32_t n, Fi
                  c_count = (size_t)(g * m * n);
     char *a = run_temp(cx, a_count * num_size(t)), *b = run_temp(cx, b_count * num_size(t));
     float *c = run_temp(cx, c_count * sizeof *c);
-    const Product p = { t, t, NEWT_F32, false, m, n, 32, 32, 1, n, 1, 0 };
+    const Product p = { t, t, NEWT_F32, false, m, n, 32, 32, 1, n, 1, 0, 0 };
     void *dc = RUN_OUT(cx, c_count * sizeof *c);
     product_fill(cx, t, a, a_count);
     product_fill(cx, t, b, b_count);
@@ -251,7 +251,7 @@ static void epilogues(RunCx *cx)
     uint16_t a[64 * 64], b[64 * 32], c[64 * 32];
     float bias[32], rows[64], columns[32];
     Num top[32];
-    const Product p = { NEWT_F16, NEWT_F16, NEWT_F32, false, 64, 32, 64, 64, 1, 32, 1, 0 };
+    const Product p = { NEWT_F16, NEWT_F16, NEWT_F32, false, 64, 32, 64, 64, 1, 32, 1, 0, 0 };
     void *dc = RUN_OUT(cx, sizeof c), *drows = RUN_OUT(cx, sizeof rows),
          *dcolumns = RUN_OUT(cx, sizeof columns);
     product_fill(cx, NEWT_F16, a, 64 * 64);
@@ -309,7 +309,7 @@ static void chains(RunCx *cx)
 static void half_sums(RunCx *cx)
 {
     uint16_t a[256], b[256], c[256];
-    const Product p = { NEWT_F16, NEWT_F16, NEWT_F16, false, 16, 16, 16, 16, 1, 16, 1, 0 };
+    const Product p = { NEWT_F16, NEWT_F16, NEWT_F16, false, 16, 16, 16, 16, 1, 16, 1, 0, 0 };
     Num slack;
     void *dc = RUN_OUT(cx, sizeof c);
     for (size_t i = 0; i < 256; i++) {

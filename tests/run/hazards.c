@@ -63,9 +63,9 @@ static void moves(RunCx *cx)
     RUN_OK(K(transposed_in_place)(cx->device, NULL, h->dp));
     move(h, GIVEN, across);
     end(cx, h, "transposed");
-    RUN_OK(K(swapped)(cx->device, NULL, h->dp));
+    RUN_OK(K(exchanged)(cx->device, NULL, h->dp));
     move(h, GIVEN, backwards);
-    end(cx, h, "swapped");
+    end(cx, h, "exchanged");
 }
 
 static void loops(RunCx *cx)

@@ -1,7 +1,9 @@
 // run.c - runs every case of tests/run on one device.
 //
-//     run_tests DEVICE [-k PATTERN] [--seed N] [--rounds N]
+//     run_tests DEVICE [-k PATTERN] [--seed N] [--rounds N] [--outputs FILE]
 //
+// A test's random numbers come of the seed and its name, so that all devices and programs give it the same ones. FILE gets
+// a line for each output that a test looks at: the test, the output's number, its bytes and their hash; agree.sh compares.
 // Exit code 77 when the device does not exist here, so that CTest shows a skipped test.
 #include "run.h"
 #ifdef RUN_SIMT
@@ -52,6 +54,23 @@ void *run_buffer(RunCx *cx, const void *data, size_t bytes, size_t shift)
     return b->at;
 }
 
+/// FNV-1a.
+static uint64_t hash_of(uint64_t hash, const void *bytes, size_t count)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ b[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void note_output(RunCx *cx, const void *out, size_t bytes)
+{
+    if (cx->outputs)
+        fprintf(cx->outputs, "%s\t%u\t%zu\t%016" PRIx64 "\n", cx->name, cx->got, bytes,
+                hash_of(UINT64_C(0xcbf29ce484222325), out, bytes));
+    cx->got++;
+}
+
 void run_get(RunCx *cx, const void *at, void *out)
 {
     RunBuffer *b = cx->buffers;
@@ -69,6 +88,7 @@ void run_get(RunCx *cx, const void *at, void *out)
             bad = i;
     memcpy(out, host + before, b->bytes);
     free(host);
+    note_output(cx, out, b->bytes);
     if (bad != b->total)
         fail_msg("byte %td from the buffer's start was overwritten",
                  (ptrdiff_t)bad - (ptrdiff_t)before);
@@ -157,6 +177,7 @@ enum { FILE_COUNT = sizeof files / sizeof *files, NAME_SIZE = 96 };
 
 typedef struct RunState {
     NewtDevice *device;
+    FILE *outputs;
     uint64_t seed;
     unsigned rounds;
     const RunTest *test;
@@ -166,7 +187,11 @@ typedef struct RunState {
 static void run_one(void **at)
 {
     const RunState *s = *at;
-    RunCx cx = { .device = s->device, .random = s->seed, .rounds = s->rounds };
+    RunCx cx = { .device = s->device,
+                 .random = hash_of(s->seed, s->name, strlen(s->name)),
+                 .name = s->name,
+                 .outputs = s->outputs,
+                 .rounds = s->rounds };
     s->test->run(&cx);
     run_release(&cx);
 }
@@ -175,16 +200,15 @@ static void run_one(void **at)
 /// `all`: what they have in common.
 static size_t collect(const char *pattern, RunState all, struct CMUnitTest *tests, RunState *states)
 {
-    size_t count = 0, number = 0;
+    size_t count = 0;
     for (size_t i = 0; i < FILE_COUNT; i++)
-        for (const RunTest *t = files[i].tests; t->name; t++, number++) {
+        for (const RunTest *t = files[i].tests; t->name; t++) {
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "%s.%s.%s", files[i].name, t->name, files[i].warps);
             if (fnmatch(pattern, name, 0) != 0)
                 continue;
             if (states) {
                 states[count] = all;
-                states[count].seed += number;
                 states[count].test = t;
                 memcpy(states[count].name, name, sizeof name);
                 tests[count] =
@@ -197,7 +221,7 @@ static size_t collect(const char *pattern, RunState all, struct CMUnitTest *test
 
 int main(int argc, char **argv)
 {
-    const char *name = "host", *pattern = "*";
+    const char *name = "host", *pattern = "*", *outputs = NULL;
     RunState all = { .seed = (uint64_t)time(NULL), .rounds = 1 };
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-k") == 0 && i + 1 < argc)
@@ -206,6 +230,8 @@ int main(int argc, char **argv)
             all.seed = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
             all.rounds = (unsigned)strtoul(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--outputs") == 0 && i + 1 < argc)
+            outputs = argv[++i];
         else
             name = argv[i];
     }
@@ -218,6 +244,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", name, newt_last_error());
         return 1;
     }
+    if (outputs && !(all.outputs = fopen(outputs, "w"))) {
+        fprintf(stderr, "cannot write %s\n", outputs);
+        return 1;
+    }
     printf("device %s, seed %" PRIu64 "\n", newt_device_name(all.device), all.seed);
 
     size_t count = collect(pattern, all, NULL, NULL);
@@ -228,6 +258,8 @@ int main(int argc, char **argv)
     collect(pattern, all, tests, states);
     int failed = _cmocka_run_group_tests("run", tests, count, NULL, NULL);
     newt_device_close(all.device);
+    if (all.outputs && fclose(all.outputs) != 0)
+        failed = 1;
     free(tests);
     free(states);
     return failed != 0;

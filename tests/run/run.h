@@ -27,6 +27,9 @@ typedef struct RunCx {
     RunBuffer *buffers;
     RunBuffer *temps;
     uint64_t random;
+    const char *name;  ///< of the test
+    FILE *outputs;     ///< NULL, or what run_get notes outputs in
+    unsigned got;      ///< how many it has got
     unsigned rounds;  ///< how often what is random is tried, 1 unless --rounds says more
 } RunCx;
 

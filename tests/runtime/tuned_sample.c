@@ -61,6 +61,22 @@ static void hang_host(const void *args, const NewtHostProgram *program)
         pause();
 }
 
+/// Right the first time that a process runs it, and never again.
+static void fickle_host(const void *args, const NewtHostProgram *program)
+{
+    static int runs;
+    compute(args, program->id[0], runs > 0);
+    runs += program->id[0] == 0;
+}
+
+/// Writes behind the end of its output.
+static void outside_host(const void *args, const NewtHostProgram *program)
+{
+    const TunedArgs *a = args;
+    compute(args, program->id[0], 0);
+    a->out[a->n] = 0;
+}
+
 static void long_host(const void *args, const NewtHostProgram *program)
 {
     pause_us(3000);
@@ -144,6 +160,8 @@ static const NewtVariant right_variants[] = { SLOW, FAST };
 static const NewtVariant outvoted_variants[] = { WRONG, SLOW, FAST };
 static const NewtVariant split_variants[] = { WRONG, FAST };
 static const NewtVariant hopeless_variants[] = { CRASH, CRASH };
+static const NewtVariant careless_variants[] = { SLOW, VARIANT(TUNED_FAST, fickle_host),
+                                                 VARIANT(TUNED_FAST, outside_host) };
 static const NewtVariant place_variants[] = { VARIANT(TUNED_FAST, place_fast_host),
                                               VARIANT(TUNED_SLOW, place_slow_host) };
 static const NewtVariant long_variants[] = { VARIANT(TUNED_SLOW, long_host),
@@ -162,6 +180,8 @@ static const NewtConfig outvoted_configs[] = { CONFIG("WRONG", 0), CONFIG("SLOW"
                                                CONFIG("FAST", 2) };
 static const NewtConfig split_configs[] = { CONFIG("WRONG", 0), CONFIG("FAST", 1) };
 static const NewtConfig hopeless_configs[] = { CONFIG("CRASH", 0), CONFIG("CRASH2", 1) };
+static const NewtConfig careless_configs[] = { CONFIG("SLOW", 0), CONFIG("FICKLE", 1),
+                                               CONFIG("OUTSIDE", 2) };
 static const NewtConfig place_configs[] = { CONFIG("FAST", 0), CONFIG("SLOW", 1) };
 static const uint32_t keys[] = { 3 };
 
@@ -172,7 +192,7 @@ static const uint32_t keys[] = { 3 };
 static const NewtTuning tunings[] = {
     TUNING(all_configs, TUNED_COUNT), TUNING(all_configs, 2),      TUNING(outvoted_configs, 3),
     TUNING(split_configs, 2),         TUNING(hopeless_configs, 2), TUNING(place_configs, 2),
-    TUNING(all_configs, 3),
+    TUNING(all_configs, 3),           TUNING(careless_configs, 3),
 };
 
 // What a build with a store knows: FAST for 100 and SLOW for 9000 on the fake GPU, FAST for 9000 on
@@ -201,6 +221,7 @@ static const NewtKernel kernels[] = {
     KERNEL("hopeless", 4, params, hopeless_variants),
     KERNEL("in_place", 5, place_params, place_variants),
     KERNEL("long", 6, params, long_variants),
+    KERNEL("careless", 7, params, careless_variants),
     { .module = &module,
       .name = "built",
       .location = "tuned.newt:1",
@@ -229,4 +250,5 @@ const NewtKernel *const tuned_split = &kernels[3];
 const NewtKernel *const tuned_hopeless = &kernels[4];
 const NewtKernel *const tuned_in_place = &kernels[5];
 const NewtKernel *const tuned_long = &kernels[6];
-const NewtKernel *const tuned_built = &kernels[7];
+const NewtKernel *const tuned_careless = &kernels[7];
+const NewtKernel *const tuned_built = &kernels[8];

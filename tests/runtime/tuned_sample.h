@@ -28,6 +28,8 @@ extern const NewtKernel *const tuned_split;
 extern const NewtKernel *const tuned_hopeless;
 /// x[i] = 2 * x[i] where `out` is not written: FAST, SLOW in place; param 0 is read and written.
 extern const NewtKernel *const tuned_in_place;
+/// SLOW is right; another is right once only, a third writes behind the end of its output.
+extern const NewtKernel *const tuned_careless;
 /// One host function: programs take 3 ms each.
 extern const NewtKernel *const tuned_long;
 

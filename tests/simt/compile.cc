@@ -2,7 +2,8 @@
 //
 // The prelude is written into a folder named after its contents, with the emulator's own files in the
 // place of those that hold PTX, and precompiled. clang++ instruments for uninitialised registers and for
-// the bounds of local arrays; -O1 keeps compiling fast. g++ cannot be told to leave events where they
+// the bounds of local arrays; calls say which bits of arguments are uninitialised, which clang++ since 16 does not unless it
+// is told (events.cc reads that). -O1 keeps compiling fast. g++ cannot be told to leave events where they
 // stand, so it does not optimise.
 #include "compile.h"
 
@@ -21,8 +22,8 @@
 namespace fs = std::filesystem;
 
 #if SIMT_IS_CLANG
-static const char flags[] = "-std=c++17 -O1 -g1 -fPIC -w -ffp-contract=off -fsanitize=kernel-memory,bounds "
-                            "-mllvm -msan-track-origins=0";
+static const char flags[] = "-std=c++17 -O1 -g1 -gdwarf-4 -fPIC -w -ffp-contract=off -fno-optimize-sibling-calls "
+                            "-fsanitize=kernel-memory,bounds -fno-sanitize-memory-param-retval -mllvm -msan-track-origins=0";
 static const char precompiled[] = "all.pch", with_it[] = "-include-pch", included[] = "all.pch";
 #else
 static const char flags[] = "-std=c++17 -O0 -g1 -fPIC -w -ffp-contract=off -fsanitize=bounds";

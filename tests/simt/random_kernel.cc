@@ -22,7 +22,7 @@ const struct {
 } dot_types[] = { { "nl.float16", "nl.float32" }, { "nl.bfloat16", "nl.float32" },  { "nl.int8", "nl.int32" },
                   { "nl.float32", "nl.float32" }, { "nl.float8e4nv", "nl.float32" }, { "nl.float8e5", "nl.float32" },
                   { "nl.float64", "nl.float64" } };
-enum { MOST_DOTS = 3 };
+enum { MOST_DOTS = 3, MOST_PRODUCTS = 1 };
 
 bool is_float(const std::string &type)
 {
@@ -49,7 +49,7 @@ class Maker {
     const std::vector<uint8_t> &choices;
     size_t next = 0;
     std::string helpers, body;
-    int indent = 1, names = 0, out_used = 0, fout_used = 0, nesting = 0, dots = 0;
+    int indent = 1, names = 0, out_used = 0, fout_used = 0, nesting = 0, dots = 0, products = 0;
     std::vector<Value> values;
     std::vector<std::string> pairs_of_one_type;  // helpers (x, y) that another helper may call
 
@@ -378,6 +378,51 @@ class Maker {
             body_of_loop(pick(2) ? "break" : "continue");
     }
 
+    // A row or a column of numbers [first, first + count) as an axis of a block.
+    static std::string axis_of(const std::string &first, int count, bool is_row)
+    {
+        return "(" + first + " + nl.arange(0, " + std::to_string(count) + "))" + (is_row ? "[:, None]" : "[None, :]");
+    }
+
+    // Declares how a factor of a product of `rows` by `columns` is loaded; gives the expression for its block at `k`. The
+    // matrix has RANDOM_PITCH columns; `turned`: its rows are the factor's columns.
+    std::string factor(const std::string &name, int rows, int columns, const std::string &row, const std::string &column, bool turned)
+    {
+        const std::string pitch = std::to_string((int)RANDOM_PITCH), r = axis_of(row, rows, true), c = axis_of(column, columns, false);
+        switch (pick(4)) {
+        case 1: {
+            const std::string block = "[" + std::to_string(turned ? columns : rows) + ", " + std::to_string(turned ? rows : columns) + "]";
+            line(name + " = nl.make_tensor_descriptor(h, [" + pitch + ", " + pitch + "], [" + pitch + ", 1], " + block + ")");
+            return turned ? name + ".load([" + column + ", " + row + "]).T" : name + ".load([" + row + ", " + column + "])";
+        }
+        case 2: return "nl.load(h + (" + (turned ? c + " * " + pitch + " + " + r : r + " * " + pitch + " + " + c) + "))";
+        default:
+            return "nl.load(h + (" + (turned ? c + " * " + pitch + " + " + r : r + " * " + pitch + " + " + c) + "), mask=(" + r + " < " + std::to_string(40 + pick(90)) +
+                   ") & (" + c + " < n + 30), other=0)";
+        }
+    }
+
+    // A product of tiles of a matrix in a loop, with stages: what pipelines, the copy engine and warpgroups take. Sums of
+    // small whole numbers are exact.
+    void product()
+    {
+        static const int sizes[] = { 64, 32, 16, 128 };
+        static const char *const ends[] = { "128", "n", "pid * 48", "96" };
+        if (products++ == MOST_PRODUCTS)
+            return update();
+        const int m = sizes[pick(4)], n = sizes[pick(3)], k = sizes[pick(3)], stages = 1 + pick(4);
+        const std::string sum = new_name(), at = new_name(), a = new_name(), b = new_name();
+        const std::string row = pick(2) ? "pid * 16" : "0", column = pick(2) ? "pid * 8" : "0";
+        line(sum + " = nl.zeros((" + std::to_string(m) + ", " + std::to_string(n) + "), nl.float32)");
+        const std::string left = factor(a, m, k, row, at, pick(3) == 2), right = factor(b, k, n, at, column, pick(3) == 2);
+        line("for " + at + " in nl.range(0, " + ends[pick(4)] + ", " + std::to_string(k) + ", num_stages=" + std::to_string(stages) + "):");
+        line("    " + sum + " = nl.dot(" + left + ", " + right + ", " + sum + ")");
+        if (pick(3) == 2)
+            line("    " + sum + " = nl.maximum(" + sum + ", -64)");
+        line(sum + " = " + bounded("nl.float32", sum));
+        values.push_back({ sum, "nl.float32", { m, n } });
+    }
+
     void leave_program()
     {
         line("if " + condition({}, 1) + ":");
@@ -444,7 +489,7 @@ class Maker {
 
     void statement()
     {
-        switch (pick(nesting < 2 ? 9 : 4)) {
+        switch (pick(nesting == 0 ? 11 : nesting < 2 ? 9 : 4)) {
         case 0:
         case 1: return assign();
         case 2: return update();
@@ -453,6 +498,8 @@ class Maker {
         case 5: return branch();
         case 6: return nesting ? update() : take_old();
         case 7: return nesting || pick(3) ? update() : leave_program();
+        case 9:
+        case 10: return product();
         default: return nesting ? update() : atomic();
         }
     }
@@ -474,7 +521,7 @@ public:
             store(v);
         return "import newt.language as nl\n\n\n" + helpers + "@newt.kernel(grid=(" + std::to_string((int)RANDOM_PROGRAMS) +
                ",))\ndef " + name + "(p: nl.ptr[nl.const[nl.int32]], out: nl.ptr[nl.int64], fout: nl.ptr[nl.float64], work: nl.ptr[nl.int32],\n"
-               "      n: nl.int32):\n" + body;
+               "      n: nl.int32, h: nl.ptr[nl.const[nl.float16]]):\n" + body;
     }
 };
 

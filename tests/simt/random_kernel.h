@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-// Elements of the kernel's buffers: `p` (int32, read), `work` (int32), `out` (int64), `fout` (fp64).
-enum { RANDOM_PROGRAMS = 3, RANDOM_IN = 4096, RANDOM_SPAN = 8192 };
+// Elements of the kernel's buffers: `p` (int32, read), `work` (int32), `out` (int64), `fout` (fp64); `h` (fp16, read) is a
+// matrix with rows and columns.
+enum { RANDOM_PROGRAMS = 3, RANDOM_IN = 4096, RANDOM_SPAN = 8192, RANDOM_PITCH = 256 };
 
-// The text of a file with one kernel, NAME(p, out, fout, work, n). Choices that are missing count as 0.
+// The text of a file with one kernel, NAME(p, out, fout, work, n, h). Choices that are missing count as 0.
 std::string random_kernel(const std::vector<uint8_t> &choices, const std::string &name);
 
 #endif

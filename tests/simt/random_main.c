@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IN = 4096, SPAN = 8192, PROGRAMS = 3 };
+enum { IN = 4096, SPAN = 8192, PROGRAMS = 3, MATRIX = 256 * 256 };
 
 typedef struct Results {
     int64_t out[PROGRAMS * SPAN];
@@ -18,7 +18,7 @@ typedef struct Results {
 typedef struct Kernel {
     const char *name;
     NewtStatus (*launch)(NewtDevice *device, NewtStream stream, const int32_t *p, int64_t *out, double *fout, int32_t *work,
-                         int32_t n);
+                         int32_t n, const uint16_t *h);
 } Kernel;
 
 #define ROW(name) { #name, name },
@@ -30,6 +30,7 @@ typedef struct Buffers {
     int32_t *p, *work;
     int64_t *out;
     double *fout;
+    uint16_t *h;
 } Buffers;
 
 static bool is_ok(NewtStatus status, const Kernel *k, const char *device)
@@ -50,6 +51,8 @@ static NewtStatus buffers_open(Buffers *b, const char *name)
         status = newt_alloc(b->device, PROGRAMS * SPAN * sizeof *b->out, (void **)&b->out);
     if (status == NEWT_OK)
         status = newt_alloc(b->device, PROGRAMS * SPAN * sizeof *b->fout, (void **)&b->fout);
+    if (status == NEWT_OK)
+        status = newt_alloc(b->device, MATRIX * sizeof *b->h, (void **)&b->h);
     return status;
 }
 
@@ -59,7 +62,18 @@ static void buffers_close(Buffers *b)
     newt_free(b->device, b->work);
     newt_free(b->device, b->out);
     newt_free(b->device, b->fout);
+    newt_free(b->device, b->h);
     newt_device_close(b->device);
+}
+
+/// Whole numbers from -3 to 3 as fp16.
+static NewtStatus fill_matrix(const Buffers *b)
+{
+    static const uint16_t some[] = { 0xc200, 0xc000, 0xbc00, 0, 0x3c00, 0x4000, 0x4200 };
+    static uint16_t matrix[MATRIX];
+    for (int i = 0; i < MATRIX; i++)
+        matrix[i] = some[(i * 7919 + i / 256 * 31) % 7];
+    return newt_copy(b->device, NULL, b->h, matrix, sizeof matrix);
 }
 
 static NewtStatus run(const Kernel *k, const Buffers *b, Results *r)
@@ -74,7 +88,9 @@ static NewtStatus run(const Kernel *k, const Buffers *b, Results *r)
     if (status == NEWT_OK)
         status = newt_copy(b->device, NULL, b->fout, r->fout, sizeof r->fout);
     if (status == NEWT_OK)
-        status = k->launch(b->device, NULL, b->p, b->out, b->fout, b->work, 50);
+        status = fill_matrix(b);
+    if (status == NEWT_OK)
+        status = k->launch(b->device, NULL, b->p, b->out, b->fout, b->work, 50, b->h);
     if (status == NEWT_OK)
         status = newt_copy(b->device, NULL, r->out, b->out, sizeof r->out);
     if (status == NEWT_OK)

@@ -57,6 +57,21 @@ static const AccessCase cases[] = {
       "%s0 = splat %t : (128) *i32 " L4 "\n%k = load %s0 : (128) i32 " L4 "\n"
       "%s = splat %x : (128) *fp32 " L4 "\n%a = ptr_add %s, %k : (128) *fp32 " L4 "\n" LOAD("fp32", L4),
       1, "cau" },
+    { "every_third", "%x: *fp32 {divisor=16}, %off: i32",
+      "%r = arange 0, 128 : (128) i32 " L4 "\n%o = splat %off : (128) i32 " L4 "\n"
+      "%c = const 3 : (128) i32 " L4 "\n%t = mul %r, %c : (128) i32 " L4 "\n%i = add %o, %t : (128) i32 " L4 "\n"
+      "%s = splat %x : (128) *fp32 " L4 "\n%a = ptr_add %s, %i : (128) *fp32 " L4 "\n" LOAD("fp32", L4),
+      1, "cau" },
+    { "backwards", "%x: *fp32 {divisor=16}, %off: i32",
+      "%r = arange 0, 128 : (128) i32 " L4 "\n%o = splat %off : (128) i32 " L4 "\n"
+      "%i = sub %o, %r : (128) i32 " L4 "\n"
+      "%s = splat %x : (128) *fp32 " L4 "\n%a = ptr_add %s, %i : (128) *fp32 " L4 "\n" LOAD("fp32", L4),
+      1, "cau" },
+    { "a_stride_that_may_be_1", "%x: *fp32 {divisor=16}, %stride: i32",
+      "%r = arange 0, 128 : (128) i32 " L4 "\n%c = splat %stride : (128) i32 " L4 "\n"
+      "%i = mul %r, %c : (128) i32 " L4 "\n"
+      "%s = splat %x : (128) *fp32 " L4 "\n%a = ptr_add %s, %i : (128) *fp32 " L4 "\n" LOAD("fp32", L4),
+      4, "u" },
     { "one_address_for_all", "%x: *fp32 {divisor=16}",
       "%a = splat %x : (128) *fp32 " L4 "\n" LOAD("fp32", L4), 1, "cau" },
     { "runtime_stride_is_checked_at_run_time", "%x: *fp32 {divisor=16}, %n: i32",

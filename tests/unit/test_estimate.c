@@ -25,6 +25,10 @@ static const EstimateCase cases[] = {
       "--compile-budget\n" },
     { "slow_without_a_budget", ONES("8192", L256) CHAIN("sin", "8192", L256), 1024 * 81, 0,
       "1:1: 'f' becomes about 82944 statements a thread, which take NVRTC about 21 s\n" },
+    { "more_than_a_thread_has",
+      "%n = const 4 : i32\n" ONES("16384", L512)
+      "%y = for %n, %n, %n, %x : (16384) fp32 " L512 " (%i: i32, %v: (16384) fp32 " L512 ") {\nyield %v\n}\n", 0, 60,
+      "1:1: 'f' keeps a block of 512 registers a thread, of which a thread has 255\n" },
     { "what_stays_a_loop_is_short", ONES("16384", L512) CHAIN("sin", "16384", L512), 128 * 81, 5, "" },
 };
 

@@ -83,6 +83,21 @@ static int entries(Fixture *f)
     return count;
 }
 
+/// A process in time, one that is late, and one whose time does not matter.
+static void late_processes_are_killed(void **state)
+{
+    const char *const echo[] = { "echo", "in time", NULL };
+    const char *const sleeper[] = { "sh", "-c", "echo begun; exec sleep 60", NULL };
+    Buf out = { 0 };
+    (void)state;
+    assert_int_equal(proc_run_for(echo, &out, 30), 0);
+    assert_int_equal(proc_run_for(sleeper, &out, 0.3), PROC_LATE);
+    assert_int_equal(proc_run_for(echo, &out, 0), 0);
+    assert_int_equal(out.len, 22);
+    assert_memory_equal(out.at, "in time\nbegun\nin time\n", out.len);
+    buf_free(&out);
+}
+
 static void commits_all(void **state)
 {
     Fixture *f = *state;
@@ -303,6 +318,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FS_TEST(commits_all),
+        cmocka_unit_test(late_processes_are_killed),
         FS_TEST(failure_leaves_older_outputs),
         FS_TEST(same_bytes_keep_their_time),
         FS_TEST(links_and_modes_stay),

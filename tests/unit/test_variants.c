@@ -57,6 +57,9 @@ static const char *const named_wrong[] = { "vad" };
 static const char *const block_64[] = { "BLOCK=64", "SCALE=3" };
 static const char *const only_default[] = { "default" };
 static const char *const by_name[] = { "M32_MODEANB_W2_S3", "M16_MODEA_B_W1_S2_R40" };
+static const char *const by_ways[] = { "BLOCK_SIZE_M=64 MODE='c' persistent=0 copy='cp_async'" };
+static const char *const by_wrong_copy[] = { "BLOCK_SIZE_M=64 MODE='c' copy='fast'" };
+static const char *const by_wrong_stay[] = { "BLOCK_SIZE_M=64 MODE='c' persistent=2" };
 static const char *const by_text[] = { "BLOCK_SIZE_M=64 MODE='c' num_warps=4 maxnreg=32" };
 static const char *const same_block[] = { "BLOCK_SIZE_M=8", "MODE=1" };
 static const char *const unknown_define[] = { "BLOK=64" };
@@ -131,6 +134,15 @@ static const Case cases[] = {
       "tuned M64_MODEC_W4_S3_R32: BLOCK_SIZE_M=64 MODE='c' num_warps=4 num_stages=3 maxnreg=32\n"
       "tuned [EVEN=0] warps=4 x=*int32 n=int32 BLOCK_SIZE_M=64 EVEN=False MODE='c' grid\n"
       "tuned [EVEN=1] warps=4 x=*int32 n=int32 BLOCK_SIZE_M=64 EVEN=True MODE='c' grid\n", "" },
+    { "a_configuration_of_other_ways", TUNED, { .specialize = "none", .configs = by_ways, .config_count = 1 },
+      "tuned M64_MODEC_W4_S3_CP_ASYNC_FLAT: BLOCK_SIZE_M=64 MODE='c' num_warps=4 num_stages=3 copy='cp_async' "
+      "persistent=0\n"
+      "tuned [EVEN=0] warps=4 x=*int32 n=int32 BLOCK_SIZE_M=64 EVEN=False MODE='c' grid\n"
+      "tuned [EVEN=1] warps=4 x=*int32 n=int32 BLOCK_SIZE_M=64 EVEN=True MODE='c' grid\n", "" },
+    { "a_copy_that_there_is_not", TUNED, { .configs = by_wrong_copy, .config_count = 1 }, "",
+      "0: 'copy' must be 'sync', 'cp_async' or 'tma', got a string [bad-value]\n" },
+    { "neither_true_nor_false", TUNED, { .configs = by_wrong_stay, .config_count = 1 }, "",
+      "0: 'persistent' must be True or False, got an int [type-mismatch]\n" },
     { "configurations_that_become_equal_count_once", TUNED,
       { .specialize = "none", .defines = same_block, .define_count = 2, .num_warps = 2, .num_stages = 1 },
       "tuned M8_MODE1_W2_S1: BLOCK_SIZE_M=8 MODE=1 num_warps=2 num_stages=1\n"

@@ -40,11 +40,13 @@ bool cuda_check_limits(const IrFunc *fn, const Target *t, DiagSink *diags);
 typedef struct CudaEstimate {
     double statements;  ///< of one thread
     double seconds;
+    unsigned registers;  ///< that the largest block takes which cannot be made again
 } CudaEstimate;
 CudaEstimate cuda_estimate(const IrFunc *fn);
 
 /// Warns (slow-compile) of a kernel that NVRTC takes long for. False after reporting that it would
-/// take longer than `budget` seconds (0: any time is fine).
+/// take longer than `budget` seconds (0: any time is fine), or that its registers cannot hold a
+/// block that they must.
 bool cuda_check_time(const IrFunc *fn, double budget, DiagSink *diags);
 
 #endif

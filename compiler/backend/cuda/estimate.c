@@ -24,13 +24,26 @@ static const Cost float_remainder = { 60, 280 };
 
 typedef struct Sum {
     double plain, other;
+    unsigned widest;  // registers of the largest value that a loop or a product must keep
 } Sum;
+
+enum { REGISTERS_MAX = 255 };  // of a thread
 
 /// How many slots of a value are written out.
 static double copies(const IrValue *v)
 {
     const unsigned slots = cuda_slots(v);
     return slots < CUDA_ROLL_FROM ? slots : 4 * CUDA_ROLLED_COPIES;
+}
+
+/// Sums of products, and what loops carry, cannot be made again: all of it is held at once.
+static void note_kept(const IrOp *op, Sum *sum)
+{
+    for (unsigned i = 0; i < op->resultc; i++) {
+        const IrValue *v = op->results[i];
+        const unsigned registers = cuda_slots(v) * type_elem_bytes(v->type) / 4;
+        sum->widest = registers > sum->widest ? registers : sum->widest;
+    }
 }
 
 static double operation_cost(const IrOp *op)
@@ -45,6 +58,8 @@ static double operation_cost(const IrOp *op)
 static bool add_operation(IrOp *op, void *cx)
 {
     Sum *sum = cx;
+    if (op->code == IR_FOR || ir_op_info[op->code].cls == OPCLASS_DOT)
+        note_kept(op, sum);
     switch (ir_op_info[op->code].cls) {
     case OPCLASS_ELEMENTWISE: {
         const double cost = operation_cost(op), n = copies(op->results[0]);
@@ -58,13 +73,19 @@ static bool add_operation(IrOp *op, void *cx)
             copies(op->args[0]) * (mem->contiguous && mem->aligned && mem->mask_uniform ? 1 : 3);
         break;
     }
+    case OPCLASS_LAYOUT:
+        if (op->argc == 0) {  // a wait for a pipe
+            sum->plain += 16;
+            break;
+        }
+        sum->plain += 2 * copies(op->args[0]) + 16;
+        break;
     case OPCLASS_ATOMIC:
     case OPCLASS_SCAN:
-    case OPCLASS_LAYOUT:
     case OPCLASS_REDUCE: sum->plain += 2 * copies(op->args[0]) + 16; break;
     case OPCLASS_CREATE: sum->plain += copies(op->results[0]); break;
     case OPCLASS_DOT: sum->plain += 4 * copies(op->results[0]); break;  // steps of the inner axis
-    case OPCLASS_TILE: sum->plain += op->argc > 0 ? copies(op->args[1]) : 1; break;
+    case OPCLASS_TILE: sum->plain += op->argc > 1 ? copies(op->args[1]) : 1; break;
     case OPCLASS_CONST:
     case OPCLASS_SHAPE:
     case OPCLASS_CONTROL:
@@ -79,6 +100,7 @@ CudaEstimate cuda_estimate(const IrFunc *fn)
     ir_walk((IrFunc *)fn, add_operation, &sum);  // changes nothing
     const double crowd = sum.plain / 3000;
     return (CudaEstimate){ .statements = sum.plain + sum.other,
+                           .registers = sum.widest,
                            .seconds = 0.03 + 0.00025 * sum.other +
                                       0.0003 * sum.plain * (1 + crowd * crowd) };
 }
@@ -87,6 +109,13 @@ bool cuda_check_time(const IrFunc *fn, double budget, DiagSink *diags)
 {
     const CudaEstimate guess = cuda_estimate(fn);
     const bool over = budget > 0 && guess.seconds > budget;
+    if (budget > 0 && guess.registers > REGISTERS_MAX) {
+        diag_report(diags, DIAG_COMPILE_BUDGET, fn->span,
+                    "'%s' keeps a block of %u registers a thread, of which a thread has %d",
+                    fn->name->text, guess.registers, REGISTERS_MAX);
+        diag_help(diags, "use smaller blocks or more warps");
+        return false;
+    }
     if (!over && guess.seconds <= CUDA_SLOW_SECONDS)
         return true;
     if (over)
