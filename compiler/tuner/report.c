@@ -186,6 +186,29 @@ static void explain_difference(const char *best, const char *other, FILE *out)
         fputc('\n', out);
 }
 
+/// What the chip makes of the difference, as far as the compiler's figures tell.
+static void explain_reason(const Resources *best, const Resources *other, const Target *target,
+                           FILE *out)
+{
+    const char *limit, *other_limit;
+    if (!best->known || !other->known || !target)
+        return;
+    const unsigned warps = blocks_of(best, target, &limit) * best->threads / 32;
+    const unsigned others = blocks_of(other, target, &other_limit) * other->threads / 32;
+    if (other->spills > best->spills)
+        fprintf(out, "    it spills %u bytes a thread less\n", other->spills - best->spills);
+    if (warps > others)
+        fprintf(out, "    it has %u warps a multiprocessor in flight, where %s leave%s %u\n", warps,
+                other_limit, strcmp(other_limit, "shared memory") == 0 ? "s" : "", others);
+    else if (warps < others && best->registers > other->registers)
+        fprintf(out,
+                "    it keeps more in registers, %u a thread against %u, and does with %u warps\n",
+                best->registers, other->registers, warps);
+    else if (warps == others && best->shared > other->shared)
+        fprintf(out, "    it has more on the way in shared memory, %u bytes against %u\n",
+                best->shared, other->shared);
+}
+
 void report_explain(const Search *s, FILE *out)
 {
     const Tried *shown[4] = { s->best >= 0 ? &s->tried.at[s->best] : NULL };
@@ -204,8 +227,10 @@ void report_explain(const Search *s, FILE *out)
     fputs("the winner, and the next ones:\n", out);
     for (int k = 0; k < 4 && shown[k]; k++) {
         explain_one(s, shown[k], target, out);
-        if (k)
+        if (k) {
             explain_difference(shown[0]->text, shown[k]->text, out);
+            explain_reason(&shown[0]->res, &shown[k]->res, target, out);
+        }
     }
     if (s->tried.len && s->tried.at[0].kind == TRIED_RIGHT && s->best != 0)
         fprintf(out, "it takes %.2f of the default's time\n", shown[0]->us / s->tried.at[0].us);

@@ -58,6 +58,8 @@ static void show(const Search *s)
     fprintf(stderr, "\r\033[K%s: %u of %.0f", s->stage, done, s->space.size);
     if (s->best >= 0)
         fprintf(stderr, ", best %.2f us  %s", s->tried.at[s->best].us, s->tried.at[s->best].text);
+    if (s->opt->budget > 0)
+        fprintf(stderr, ", %.0f s left", fmax(left(s), 0));
     fflush(stderr);
 }
 
