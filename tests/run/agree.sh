@@ -1,24 +1,29 @@
 #!/bin/sh
 # agree.sh A B - compares what two runs of tests/run with the same --seed wrote by --outputs.
 #
-# Both must have got the same outputs, of the same sizes; that each is within its test's rounding of the expected values the
-# runs themselves have checked. Prints how many have the same bits, and the tests of which some have not. Exit code 1: an
-# output is lacking on one side or has another size.
+# In each test of both, both must have got the same outputs, of the same sizes; that each is within the test's rounding of
+# the expected values the runs themselves have checked. Prints how many have the same bits, and the tests of which some have
+# not. Exit code 1: an output is lacking on one side or has another size, or there is nothing to compare.
 awk -F'\t' '
-    { key = $1 " " $2 }
-    NR == FNR { bytes[key] = $3; hash[key] = $4; next }
-    !(key in bytes) || bytes[key] != $3 { print "only in the second, or of another size: " key; bad++; next }
-    { both++; seen[key] = 1 }
+    NR == FNR { tests[$1] = 1; bytes[$1 FS $2] = $3; hash[$1 FS $2] = $4; next }
+    !($1 in tests) { next }
+    { common[$1] = 1; key = $1 FS $2; seen[key] = 1 }
+    bytes[key] != $3 { print "only in the second, or of another size: " key; bad++; next }
+    { both++ }
     hash[key] == $4 { same++; next }
-    { count[$1]++ }
+    { differ[$1]++ }
     END {
-        for (key in bytes)
-            if (!(key in seen)) {
-                print "only in the first, or of another size: " key
+        for (key in bytes) {
+            split(key, part, FS)
+            if (part[1] in common && !(key in seen)) {
+                print "only in the first: " key
                 bad++
             }
-        for (test in count)
-            print "rounded otherwise: " test ": " count[test] " outputs"
-        print both + 0 " outputs of both, " same + 0 " with the same bits, " bad + 0 " lacking"
+        }
+        for (test in common)
+            count++
+        for (test in differ)
+            print "rounded otherwise: " test ": " differ[test] " outputs"
+        print count + 0 " tests of both, " both + 0 " outputs, " same + 0 " with the same bits, " bad + 0 " lacking"
         exit bad > 0 || both == 0
     }' "$1" "$2"
