@@ -181,8 +181,10 @@ static int tune_shape(Arena *a, const TunerOptions *opt, Subject *subject, const
                        .program = place_of_program(a),
                        .headers = place_of_headers(a) };
     if (!inputs_write(a, opt, &subject->job, subject->unit, shape, &inputs) ||
-        !folder_make(a, &s.build.dir))
+        !folder_make(a, &s.build.dir)) {
+        buf_free(&inputs);
         return TUNER_ENVIRONMENT;
+    }
     const char *path = arena_printf(a, "%s/inputs", s.build.dir);
     int code = TUNER_ENVIRONMENT;
     if (file_write(a, path, &inputs)) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Scalars of every width, mixed, reach a kernel from C++ and from Python's ctypes as from C (tests/run has C).
 . "$(dirname -- "$0")/common.sh"
+plain_library
 pkg_config_path "$prefix"
 here=$project/tests/package
 step "compile the kernel" "$newtc" --arch=host --kernel=scalars -o scalars.c "$project/tests/run/reported_values.newt"

@@ -34,6 +34,14 @@ pkg_config_path() {
     export PKG_CONFIG_PATH="${pc%/*}"
 }
 
+# Programs that users link know nothing of a sanitizer in the library.
+plain_library() {
+    ! grep -q __asan "$newtc" || {
+        echo "skipped: the library needs a sanitizer's flags"
+        exit 77
+    }
+}
+
 has() {
     command -v "$1" >/dev/null 2>&1
 }

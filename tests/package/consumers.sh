@@ -1,6 +1,7 @@
 #!/bin/sh
 # Generated headers in C11, C17, C++11 and C++17, and the generated C with the user's strict flags, by gcc and clang.
 . "$(dirname -- "$0")/common.sh"
+plain_library
 pkg_config_path "$prefix"
 strict='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 here=$project/tests/package

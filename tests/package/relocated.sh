@@ -1,6 +1,7 @@
 #!/bin/sh
 # An installed package that was moved, into a folder with a space, still works as a whole.
 . "$(dirname -- "$0")/common.sh"
+plain_library
 moved="$work/moved here"
 cp -r "$prefix" "$moved"
 pkg_config_path "$moved"
