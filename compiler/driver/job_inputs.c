@@ -17,7 +17,7 @@ static ArtifactSource source_of(ParamRole role)
 static uint32_t *job_members(Job *job, JobKernel *k)
 {
     const Function *f = k->unit->function;
-    const Variant *v = &k->unit->variants[k->unit->variant_count - 1];
+    const Variant *v = k->unit->forms[k->unit->form_count - 1].general;
     uint32_t *at = ARENA_NEW_N(&job->arena, uint32_t, f->param_count + 1);
     k->params = ARENA_NEW_N(&job->arena, ArtifactParam, f->param_count + 1);
     for (uint32_t i = 0; i < f->param_count; i++) {

@@ -380,6 +380,16 @@ static unsigned grid_axes(const IrFunc *grid)
     return axes;
 }
 
+/// What the host runs: the code that relies on no facts, of which `last` is the form's, unless
+/// --only-for kept another one.
+static IrFunc *job_general(Job *job, const UnitForm *form, PassCtx *passes, IrFunc *last)
+{
+    if (!job->opt->only_for || !job->archs->host)
+        return last;
+    IrFunc *fn = lower_kernel(&job->program, form->general, &job->arena);
+    return fn && pass_run_all(passes, fn, PASS_TILE, PASS_TILE) ? fn : NULL;
+}
+
 /// What a configuration allows of what the command line does.
 static void job_limit(const JobKernel *k, const JobText *text, PassCtx *passes)
 {
@@ -426,7 +436,8 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
     if (is_first && is_last) {
         if (index + 1 == k->unit->variant_count)
             job_uses(job, k, fn);
-        if (!job_host_text(job, k, text->form, fn))
+        IrFunc *host = job_general(job, form, &passes, fn);
+        if (!host || !job_host_text(job, k, text->form, host))
             return false;
     }
     if (job->archs->gpu.len ? !job_chips(job, text) : !(job->emit & (EMIT_CUDA | EMIT_IR_AFTER)))

@@ -287,7 +287,9 @@ bool lower_add_form(Enumerate *e, UnitBuild *b, Settings *s)
         return false;
     if (!check_bound(e, f, s) || !check_warps(e, f, s) || !lower_make_variants(e, b, s))
         return false;
-    const Variant generic = b->variants.at[b->variants.len - 1];
+    Variant *general = ARENA_NEW(e->p->arena, Variant);
+    *general = b->variants.at[b->variants.len - 1];
+    form.general = general;
     if (!lower_keep_fitting(e, b, form.first_variant))
         return false;
     form.variant_count = b->variants.len - form.first_variant;
@@ -295,7 +297,7 @@ bool lower_add_form(Enumerate *e, UnitBuild *b, Settings *s)
     UnitChoice *choices = ARENA_NEW_N(e->p->arena, UnitChoice, (size_t)s->choice_count + 1);
     memcpy(choices, s->choices, s->choice_count * sizeof *choices);
     form.choices = choices;
-    if (!make_grid(e, &generic, &form.grid))
+    if (!make_grid(e, general, &form.grid))
         return false;
     VEC_PUSH(e->p->arena, &b->forms, form);
     return true;

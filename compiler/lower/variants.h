@@ -56,6 +56,8 @@ typedef struct UnitChoice {
 typedef struct UnitForm {
     uint32_t config;                        ///< index into the unit's configs; 0 when it has none
     uint32_t first_variant, variant_count;  ///< most special first; the last relies on no facts
+    const Variant *general;                 ///< relies on no facts; none of the variants where
+                                            ///< --only-for keeps another one
     IrFunc *grid;                           ///< NULL: the caller gives the grid
     const UnitChoice *choices;
     uint32_t choice_count;
@@ -93,14 +95,14 @@ void lower_reach_addresses(IrFunc *fn, Arena *a, unsigned need, bool *params);
 /// parameters: that of a tensor's last axis, as they are commonly passed.
 void lower_reach_strides(IrFunc *fn, Arena *a, bool *ones);
 
-/// Two strides of a factor of matrix products, arguments of the body: which is 1 where it is stored by
-/// rows, and which where it is stored by columns.
+/// Two strides of a factor of matrix products, arguments of the body: which is 1 where it is stored
+/// by rows, and which where it is stored by columns.
 typedef struct ReachTurn {
     uint32_t by_rows, by_columns;
 } ReachTurn;
 
-/// The strides of loads that matrix products take, of each pair one; gives how many pairs there are, and the
-/// first `most` of them.
+/// The strides of loads that matrix products take, of each pair one; gives how many pairs there
+/// are, and the first `most` of them.
 uint32_t lower_reach_turns(IrFunc *fn, Arena *a, ReachTurn *turns, uint32_t most);
 
 /// Marks the pointer parameters that the kernel reads or writes through (arguments of the body).

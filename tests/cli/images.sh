@@ -52,6 +52,19 @@ only() {
 only "for multiples" n=4096 'x:align16 n:div4'
 only "for odd sizes" n=4097 generic
 only "for no size" m=4096 generic
+
+# interface: what C passes, and what the host runs, of the module that was made.
+interface() {
+    sed -n '/newt_params_0\[/,/};/p; /newt_fills_0\[/,/};/p; /product_host(/,/^}/p' ways.c
+}
+fresh
+"$newtc" --arch=sm_90a,host --configs=GROUP=4 ways.newt >"$work/out" 2>"$work/err"
+interface >"$work/general"
+"$newtc" --arch=sm_90a,host --configs=GROUP=4 ways.newt >"$work/out" 2>"$work/err" \
+    "--only-for=M=512 N=512 K=512 x_s0=512 x_s1=1 y_s0=512 y_s1=1 out_s0=512 out_s1=1"
+judge "the same interface" 0 $? 'files ways.c ways.h ways.json'
+interface | cmp -s - "$work/general" || fail "the same interface" "C passes other arguments"
+grep -q 'NEWT_FILL_SIZE' "$work/general" || fail "the same interface" "there is none to compare"
 grep -q -- '-DA.*--ptxas-options=-O1\|--ptxas-options=-O1.*-DA' "$work/calls" || fail "options passed on" "NVRTC did not get them"
 
 # A refusal of our text is our fault, one of the user's options is not. A crash names its stage.
