@@ -137,20 +137,15 @@ static void mended_text_is_a_fault(void **state)
     assert_int_equal(diag_error_count(&diags), 0);
     request.unoptimised = false;
     cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
+    assert_int_equal(diag_error_count(&diags), 0);  // -Wperf wants to know it
+    assert_true(diag_set_option(&diags, "error=serial-products"));
+    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
     assert_int_equal(diag_error_count(&diags), 1);
     diag_print(&diags, DIAG_TEXT, false, &out);
-    assert_non_null(strstr(out.at, "ptxas had to mend the CUDA C++ made for 'sm_90a' (k.cu) [internal]"));
+    assert_non_null(strstr(out.at, "wait for each other in the CUDA C++ made for 'sm_90a' (k.cu)"));
     assert_non_null(strstr(out.at, "(C7519) warpgroup.arrive is injected in around line 74\n"));
     assert_non_null(strstr(out.at, "(C7511) Potential Performance Loss"));
     assert_null(strstr(out.at, "gmem"));
-    // Too few registers are the kernel's fault, and warned of when that is wanted.
-    image.log = "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are "
-                "serialized\nptxas info    : (C7515) Potential Performance Loss\n";
-    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
-    assert_int_equal(diag_error_count(&diags), 1);
-    assert_true(diag_set_option(&diags, "error=serial-products"));
-    cuda_report_mended(&request, &image, (Span){ 0, 0 }, &diags);
-    assert_int_equal(diag_error_count(&diags), 2);
     buf_free(&out);
     arena_free(&a);
 }

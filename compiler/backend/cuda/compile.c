@@ -261,32 +261,14 @@ static const char *next_note(const char *log)
     return strstr(log, "(C75");
 }
 
-/// True when a note blames the text; other notes say that registers are too few.
-static bool blames_text(const char *note)
-{
-    static const char *const crowded[] = { "(C7511)", "(C7512)", "(C7515)" };
-    for (size_t i = 0; i < sizeof crowded / sizeof *crowded; i++)
-        if (strncmp(note, crowded[i], strlen(crowded[i])) == 0)
-            return false;
-    return true;
-}
-
 void cuda_report_mended(const CudaRequest *request, const CudaImage *image, Span span,
                         DiagSink *diags)
 {
-    bool is_fault = false;
     if (!next_note(image->log) || request->unoptimised || may_hinder_ptxas(request))
         return;
-    for (const char *at = image->log; (at = next_note(at)) != NULL; at++)
-        is_fault |= blames_text(at);
-    if (is_fault)
-        diag_report(diags, DIAG_INTERNAL, span,
-                    "ptxas had to mend the CUDA C++ made for '%s' (%s)", request->target->name,
-                    request->name);
-    else
-        diag_report(diags, DIAG_SERIAL_PRODUCTS, span,
-                    "ptxas has matrix products wait for each other in the CUDA C++ made for '%s' (%s)",
-                    request->target->name, request->name);
+    diag_report(diags, DIAG_SERIAL_PRODUCTS, span,
+                "ptxas has matrix products wait for each other in the CUDA C++ made for '%s' (%s)",
+                request->target->name, request->name);
     for (const char *at = image->log; (at = next_note(at)) != NULL; at++)
         diag_note(diags, (Span){ 0, 0 }, "%.*s", (int)strcspn(at, "\n"), at);
 }

@@ -89,8 +89,8 @@ void cuda_compile_all(const Nvrtc *n, Arena *a, const CudaRequest *requests, Cud
 /// log.
 CudaUsage cuda_usage_of(const CudaImage *image, const char *entry);
 
-/// Reports (an internal error) that ptxas had to mend how our text uses a warpgroup's matrix
-/// instructions, its notes C7508 to C7519: right, but slow. Nothing where the user's options make it so.
+/// Warns that ptxas had to mend how our text uses a warpgroup's matrix instructions, its notes
+/// C75xx: right, but slow. Nothing where the user's options make it so.
 void cuda_report_mended(const CudaRequest *request, const CudaImage *image, Span span,
                         DiagSink *diags);
 
