@@ -7,6 +7,7 @@
 #define NEWT_DRIVER_JOB_H
 #include "artifact/artifact.h"
 #include "driver/archs.h"
+#include "driver/balance.h"
 #include "driver/options.h"
 #include "lower/variants.h"
 #include "support/fs.h"
@@ -36,6 +37,7 @@ typedef struct JobKernel {
     ArtifactArg *args;
     uint32_t input_count, rule_count, arg_count;
     ArtifactVariant *variants;    ///< entries are filled when images are there
+    Balance *balances;            ///< by variant
     Buf ir;                       ///< what --emit=ir or ir-after prints
     VEC(JobText *) texts;         ///< configuration by configuration
     VEC(const IrFunc *) choices;  ///< the functions of heuristics in the host text

@@ -433,6 +433,7 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
         return false;
     if (is_first && job->emit & EMIT_IR)
         ir_print(fn, NULL, &k->ir);
+    balance_count(fn, &k->balances[index]);
     if (is_first && is_last) {
         if (index + 1 == k->unit->variant_count)
             job_uses(job, k, fn);
@@ -570,6 +571,7 @@ bool job_kernel(Job *job, JobKernel *k)
     if (!job_kernel_name(job, k))
         return false;
     k->variants = ARENA_NEW_N(&job->arena, ArtifactVariant, n);
+    k->balances = ARENA_NEW_N(&job->arena, Balance, n);
     job_inputs(job, k);
     for (uint32_t i = 0; i < (configs ? configs : 1); i++)
         if (!job_config(job, k, i))

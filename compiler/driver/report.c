@@ -128,6 +128,12 @@ void report_accesses(Arena *a, const SourceMap *sources, const IrFunc *fn, Buf *
 {
     AccessReport r = { sources, axis_info_compute(fn, a), out };
     ir_walk_block(fn->body, put_access, &r);
+    for (uint16_t i = 0; i < fn->ring_count; i++) {
+        const IrRing *ring = &fn->rings[i];
+        const Type *tile = ring->block;
+        buf_printf(out, "      tiles of %u %s: %u stages of %u bytes\n", tile->numel,
+                   scalar_info[type_scalar_kind(tile->elem)].name, ring->stages, ring->bytes);
+    }
 }
 
 typedef struct NarrowWarnings {
@@ -200,8 +206,27 @@ static void put_tensors(const ArtifactKernel *k, const ArtifactEntry *e, Buf *ou
                    e->cluster[0] * e->cluster[1] * e->cluster[2]);
 }
 
+/// What one multiprocessor holds of it, and what will bound it.
+static void put_bound(const Artifact *art, const ArtifactEntry *e, const Balance *balance, Buf *out)
+{
+    const ArtifactImage *image = &art->images[e->image];
+    const Target *target = target_find(image->arch);
+    const char *limit;
+    SassSummary s;
+    if (!target || image->kind != IMAGE_CUBIN)
+        return;
+    const unsigned blocks =
+        target_occupancy(target, e->threads, e->registers, e->shared + e->shared_static, &limit);
+    buf_printf(out, "      %u block%s (%u warps) on a multiprocessor, limited by %s\n", blocks,
+               blocks == 1 ? "" : "s", blocks * e->threads / 32, limit);
+    if (balance->bytes > 0 && sass_count(image->data, image->size, e->symbol, &s)) {
+        buf_puts(out, "      ");
+        balance_print(balance, target, &s, e->threads, out);
+    }
+}
+
 static void put_entry(const Artifact *art, const ArtifactKernel *k, const ArtifactEntry *e,
-                      Buf *out)
+                      const Balance *balance, Buf *out)
 {
     const ArtifactImage *image = &art->images[e->image];
     buf_printf(
@@ -209,6 +234,7 @@ static void put_entry(const Artifact *art, const ArtifactKernel *k, const Artifa
         "    %s: %u threads, %u registers, %u bytes spilled, %u bytes shared, image of %zu bytes\n",
         image->arch, e->threads, e->registers, e->spills, e->shared + e->shared_static,
         image->size);
+    put_bound(art, e, balance, out);
     put_tensors(k, e, out);
     buf_puts(out, "      ");
     put_instructions(art, e, out);
@@ -235,7 +261,7 @@ static void put_variant(Job *job, uint32_t which, const Artifact *art, uint32_t 
     const ArtifactVariant *v = &kernel->variants[index];
     buf_printf(out, "  variant %s\n", v->name);
     for (uint32_t i = 0; i < v->entry_count; i++)
-        put_entry(art, kernel, &v->entries[i], out);
+        put_entry(art, kernel, &v->entries[i], &job->kernels[which].balances[index], out);
     put_accesses(job, which, index, out);
     if (v->host_symbol)
         buf_printf(out, "    host: %" PRIu64 " bytes of scratch a thread\n", v->host_scratch);

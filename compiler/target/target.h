@@ -50,6 +50,10 @@ static inline bool target_has(const Target *t, TargetFeature f)
 /// True for the first chip of a generation (what `all-major` means): sm_75, sm_80, sm_90, sm_100
 /// ...
 bool target_is_major(const Target *t);
+/// Blocks of that many threads, registers a thread and bytes of shared memory that one
+/// multiprocessor holds at once; what allows no more of them ("registers") goes to *limit.
+unsigned target_occupancy(const Target *t, unsigned threads, unsigned registers, unsigned shared,
+                          const char **limit);
 /// "compute_90a" for "sm_90a": the architecture of PTX made for it. Writes at most 16 bytes.
 void target_ptx_name(const Target *t, char out[16]);
 

@@ -129,25 +129,9 @@ void report_svg(const Search *s, const char *shape, Buf *out)
 
 /* ---- words ---- */
 
-/// Blocks that one multiprocessor can hold, by registers, shared memory and threads.
 static unsigned blocks_of(const Resources *r, const Target *t, const char **limit)
 {
-    const unsigned registers = (r->registers + 7) / 8 * 8 * r->threads;
-    const unsigned by_registers = registers ? 65536 / registers : 32;
-    const unsigned by_shared = r->shared ? (t->shared_max + 1024) / (r->shared + 1024) : 32;
-    const unsigned by_threads =
-        r->threads ? (t->sm == 80 || t->sm >= 90 ? 2048 : 1536) / r->threads : 32;
-    unsigned blocks = by_threads;
-    *limit = "threads";
-    if (by_registers < blocks) {
-        blocks = by_registers;
-        *limit = "registers";
-    }
-    if (by_shared < blocks) {
-        blocks = by_shared;
-        *limit = "shared memory";
-    }
-    return blocks < 32 ? blocks : 32;
+    return target_occupancy(t, r->threads, r->registers, r->shared, limit);
 }
 
 static void explain_one(const Search *s, const Tried *t, const Target *target, FILE *out)

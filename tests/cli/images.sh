@@ -24,7 +24,7 @@ takes long        | 0 | --arch=sm_80 slow.newt             | err slow.newt:5:5: 
 too long          | 1 | --arch=sm_80 --compile-budget 5 slow.newt | err more than the 5 s of --compile-budget \[compile-budget\]
 budget as word    | 2 | --compile-budget=soon good.newt    | err 'soon' does not fit option '--compile-budget'
 no machine code   | 0 | --arch=sm_80 --emit=sass-summary -o - good.newt | out ^good, generic, sm_80: no machine code to look at
-report            | 0 | --emit=report -o - good.newt       | out sm_80: 128 threads, 11 registers ; out good.newt:8:21: load of float32, 32 bits at once; no wider ; out host: [0-9]+ bytes
+report            | 0 | --emit=report -o - good.newt       | out sm_80: 128 threads, 11 registers ; out 16 blocks \(64 warps\) on a multiprocessor, limited by threads ; out good.newt:8:21: load of float32, 32 bits at once; no wider ; out host: [0-9]+ bytes
 fits one of two   | 0 | --arch=sm_80,sm_90a --emit=header,cubin --configs=N32_W4_S3,N512_W16_S3 configs.newt | err configs.newt:4:49: note: configuration 'N512_W16_S3' of 'product' is left out on sm_80: needs 196608 bytes .*\[config-left-out\] ; files configs.h configs.product.N32_W4_S3.sm_80.cubin configs.product.N32_W4_S3.sm_90a.cubin configs.product.N512_W16_S3.sm_90a.cubin
 fits nowhere      | 1 | --arch=sm_80 --configs=N512_W16_S3 configs.newt | err configs.newt:6:5: error: no configuration of 'product' fits sm_80 \[shared-memory\]
 all of them       | 0 | --arch=sm_90a --emit=header -o - configs.newt | out PRODUCT_N1024_W16_S3 = 2, ; out ^    ///   fits none of the architectures
