@@ -1,8 +1,8 @@
-# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [ALSO_WARPS LIST] [CASES ...] [STAGES LIST] [OPTIONS ...] [SOURCES ...]
+# newt_run_program(PROGRAM ARCHS LIST WARPS LIST [ALSO_WARPS LIST] [ALSO_CASES ...] [CASES ...] [STAGES LIST] [OPTIONS ...] [SOURCES ...]
 # [DEPENDS ...]): every case of this folder, or those named, in one program, its kernels compiled for ARCHS with each number
 # of WARPS, for each number of STAGES (without: as each kernel says) and further OPTIONS of newtc. A case's line "# newtc:
 # OPTIONS" adds to these, and each line "# newtc also: OPTIONS" compiles and runs the case once more, with them instead, for
-# each number of ALSO_WARPS (without: of WARPS).
+# each number of ALSO_WARPS (without: of WARPS). The cases ALSO_CASES are compiled for ALSO_WARPS only.
 set(NEWT_RUN_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(NEWT_RUN_CASES "" CACHE STRING "Cases of tests/run to build (empty: all)")
 
@@ -40,7 +40,7 @@ macro(newt_run_once name tag options)
 endmacro()
 
 function(newt_run_program program)
-  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;ALSO_WARPS;CASES;STAGES;OPTIONS;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "ARCHS;WARPS;ALSO_WARPS;ALSO_CASES;CASES;STAGES;OPTIONS;SOURCES;DEPENDS" ${ARGN})
   list(JOIN arg_ARCHS "," archs)
   file(GLOB cases CONFIGURE_DEPENDS ${NEWT_RUN_DIR}/*.newt)
   if(arg_CASES)
@@ -62,6 +62,9 @@ function(newt_run_program program)
     string(REGEX REPLACE "^# newtc: " "" options "${options}")
     separate_arguments(options UNIX_COMMAND "${options}")
     set(arg_WARPS ${first_warps})
+    if(name IN_LIST arg_ALSO_CASES)
+      set(arg_WARPS ${arg_ALSO_WARPS})
+    endif()
     newt_run_each("${name}" "" "${options}")
     set(arg_WARPS ${arg_ALSO_WARPS})
     file(STRINGS ${case} others REGEX "^# newtc also: ")

@@ -5,7 +5,8 @@
 // RUN_PROGRAM -k PATTERN loads objects; each one's text is mutated, compiled, and the program run again with
 // the mutant in the object's place. A mutant is killed when that fails: a wrong result or a report.
 // Mutants that compile to the same code are no mutants. The rest survives: those that match a line of FILE, a
-// regular expression for "operator | line" (of a loop or barrier: with the line after it) or for
+// regular expression for "operator | line" (of a loop or barrier with the line after it, of a fence with the next
+// statement) or for
 // "kernel: operator | line", are known to mean the same. --only: operators whose name matches. Exit code 1 when
 // fewer than 95 of 100 are killed.
 #include "compile.h"
@@ -125,6 +126,18 @@ static std::string trimmed(const std::string &line)
     return first == std::string::npos ? "" : line.substr(first);
 }
 
+// The next line that is neither a comment nor the preprocessor's.
+static std::string next_code(const std::string &after)
+{
+    std::istringstream lines(after);
+    for (std::string line; std::getline(lines, line);) {
+        line = trimmed(line);
+        if (!line.empty() && line[0] != '#' && line.compare(0, 2, "//") != 0)
+            return line;
+    }
+    return "";
+}
+
 // All mutants of one line. Lines of the preprocessor, comments and declarations of kernels stay.
 static void mutate_line(const std::string &object, const std::string &before, const std::string &line,
                         const std::string &after, std::vector<Mutant> &out)
@@ -134,6 +147,8 @@ static void mutate_line(const std::string &object, const std::string &before, co
     std::string shown = trimmed(line);
     if (line.find("for (") != std::string::npos || line.find("__syncthreads") != std::string::npos)
         shown += " " + trimmed(after.substr(0, after.find('\n')));
+    if (line.find("nt_fence_async") != std::string::npos)
+        shown += " " + next_code(after);
     for (const Operator &op : operators) {
         const std::regex pattern(op.pattern);
         for (std::sregex_iterator i(line.begin(), line.end(), pattern), end; i != end; ++i) {

@@ -51,69 +51,71 @@ static SassOp matrix_op(void)
     return SASS_OP_COUNT;
 }
 
+static const struct {
+    Balance balance;
+    const char *chip;
+    bool is_matrix;
+    unsigned total, threads;
+    const char *want;
+} word_rows[] = {
+    // 4096 operations and 64 bytes a clock of a warpgroup's 16-bit products: 64 a byte
+    { { 64000, 1000, 2 },
+      "sm_90a",
+      true,
+      9,
+      128,
+      "64 operations of products a byte: bound by tensor cores (from 64)\n" },
+    { { 63000, 1000, 2 },
+      "sm_90a",
+      true,
+      9,
+      128,
+      "63 operations of products a byte: bound by loads (below 64)\n" },
+    { { 127000, 1000, 1 },
+      "sm_90a",
+      true,
+      9,
+      128,
+      "127 operations of products a byte: bound by loads (below 128)\n" },
+    { { 32000, 1000, 2 },
+      "sm_80",
+      true,
+      9,
+      128,
+      "32 operations of products a byte: bound by tensor cores (from 32)\n" },
+    { { 5000, 1000, 4 },
+      "sm_90a",
+      false,
+      9,
+      128,
+      "5 operations of products a byte: bound by arithmetic (from 4)\n" },
+    // 4 warps of 50 instructions take 50 clocks, 1000 bytes as long
+    { { 0, 1000, 0 },
+      "sm_90a",
+      false,
+      50,
+      128,
+      "1000 bytes moved by 200 instructions of warps: bound by memory\n" },
+    { { 0, 1000, 0 },
+      "sm_90a",
+      false,
+      51,
+      128,
+      "1000 bytes moved by 204 instructions of warps: bound by instructions\n" },
+    { { 0, 0, 0 }, "sm_90a", false, 51, 128, "" },
+};
+
 static void check_words(void **state)
 {
     (void)state;
-    static const struct {
-        Balance balance;
-        const char *chip;
-        bool is_matrix;
-        unsigned total, threads;
-        const char *want;
-    } rows[] = {
-        // 4096 operations and 64 bytes a clock of a warpgroup's 16-bit products: 64 a byte
-        { { 64000, 1000, 2 },
-          "sm_90a",
-          true,
-          9,
-          128,
-          "64 operations of products a byte: bound by tensor cores (from 64)\n" },
-        { { 63000, 1000, 2 },
-          "sm_90a",
-          true,
-          9,
-          128,
-          "63 operations of products a byte: bound by loads (below 64)\n" },
-        { { 127000, 1000, 1 },
-          "sm_90a",
-          true,
-          9,
-          128,
-          "127 operations of products a byte: bound by loads (below 128)\n" },
-        { { 32000, 1000, 2 },
-          "sm_80",
-          true,
-          9,
-          128,
-          "32 operations of products a byte: bound by tensor cores (from 32)\n" },
-        { { 5000, 1000, 4 },
-          "sm_90a",
-          false,
-          9,
-          128,
-          "5 operations of products a byte: bound by arithmetic (from 4)\n" },
-        // 4 warps of 50 instructions take 50 clocks, 1000 bytes as long
-        { { 0, 1000, 0 },
-          "sm_90a",
-          false,
-          50,
-          128,
-          "1000 bytes moved by 200 instructions of warps: bound by memory\n" },
-        { { 0, 1000, 0 },
-          "sm_90a",
-          false,
-          51,
-          128,
-          "1000 bytes moved by 204 instructions of warps: bound by instructions\n" },
-        { { 0, 0, 0 }, "sm_90a", false, 51, 128, "" },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof word_rows / sizeof *word_rows; i++) {
         Buf out = { 0 };
-        SassSummary sass = { .total = rows[i].total };
-        if (rows[i].is_matrix)
+        SassSummary sass = { .total = word_rows[i].total };
+        if (word_rows[i].is_matrix)
             sass.count[matrix_op()][0] = 1;
-        balance_print(&rows[i].balance, target_find(rows[i].chip), &sass, rows[i].threads, &out);
-        assert_string_equal(out.len ? out.at : "", rows[i].want);
+        balance_print(&word_rows[i].balance, target_find(word_rows[i].chip), &sass,
+                      word_rows[i].threads, &out);
+        assert_string_equal(out.len ? out.at : "", word_rows[i].want);
         buf_free(&out);
     }
 }
