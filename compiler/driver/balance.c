@@ -4,6 +4,7 @@
 /// 20 from memory, 4 instructions of a warp, and 4096 operations of a warpgroup's products of
 /// 16-bit factors (twice as many of factors half as wide), half of that for a warp's.
 #include "driver/balance.h"
+#include <stdint.h>
 
 enum { L2_BYTES = 64, MEMORY_BYTES = 20, ISSUED = 4, WARP = 32 };
 enum {
@@ -24,6 +25,7 @@ static void add_op(const IrOp *op, Balance *out)
     if (op->code == IR_DOT) {
         out->operations += product_operations(op);
         out->factor = type_elem_bytes(op->args[0]->type);
+        out->inner = op->args[0]->type->shape[type_rank(op->args[0]->type) - 1];
     } else if (op->code == IR_LOAD || op->code == IR_STORE || op->code == IR_ATOMIC_RMW) {
         const Type *moved = op->code == IR_LOAD ? op->results[0]->type : op->args[1]->type;
         const double count = type_is_block(moved) ? (double)moved->numel : 1.0;
@@ -43,6 +45,7 @@ static Balance add_block(const IrBlock *b, Balance *loops)
             inner.operations += part.operations;
             inner.bytes += part.bytes;
             inner.factor = part.factor ? part.factor : inner.factor;
+            inner.inner = part.factor ? part.inner : inner.inner;
         }
         const bool is_loop = op->code == IR_FOR || op->code == IR_WHILE;
         if (is_loop && inner.factor && !loops->factor)
@@ -50,6 +53,7 @@ static Balance add_block(const IrBlock *b, Balance *loops)
         all.operations += inner.operations;
         all.bytes += inner.bytes;
         all.factor = inner.factor ? inner.factor : all.factor;
+        all.inner = inner.factor ? inner.inner : all.inner;
     }
     return all;
 }
@@ -59,6 +63,18 @@ void balance_count(const IrFunc *fn, Balance *out)
     Balance loops = { 0 };
     const Balance all = add_block(fn->body, &loops);
     *out = loops.factor ? loops : all;
+}
+
+static bool note_product(IrOp *op, void *cx)
+{
+    Balance *out = cx;
+    out->by_warpgroups |= op->code == IR_DOT && op->attr.dot.wgmma;
+    return true;
+}
+
+void balance_note_products(const IrFunc *fn, Balance *out)
+{
+    ir_walk((IrFunc *)(uintptr_t)fn, note_product, out);  // changes nothing
 }
 
 static bool has_class(const SassSummary *s, SassClass cls)

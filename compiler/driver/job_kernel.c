@@ -342,6 +342,7 @@ static bool job_cuda_text(Job *job, JobKernel *k, JobText *text, IrFunc *fn, Pas
     const DiagMark mark = diag_mark(&job->diags);
     if (!job_plan(job, text, fn, passes))
         return job_leave_out(job, k, text, &mark);
+    balance_note_products(fn, &k->balances[index]);
     const CudaEmitOptions opt = {
         .entry = arena_printf(&job->arena, "%s_%u", k->c_name, index),
         .variant = k->variants[index].name,

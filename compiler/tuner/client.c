@@ -1,16 +1,12 @@
 /// client.c - the worker as the search sees it: a process with two pipes and lines of text.
+#include "support/proc.h"
 #include "tuner/tuner_impl.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 enum { SILENCE_MS = 15 * 60 * 1000 };
 
@@ -18,30 +14,6 @@ static void close_both(int fds[2])
 {
     close(fds[0]);
     close(fds[1]);
-}
-
-/// Starts the process with `in` as its input and `out` as its output.
-static bool spawn(Worker *w, int in[2], int out[2])
-{
-    posix_spawn_file_actions_t actions;
-    pid_t child = -1;
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return false;
-    bool ok = posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO) == 0 &&
-              posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO) == 0 &&
-              posix_spawn(&child, w->argv[0], &actions, NULL, w->argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    w->pid = child;
-    return ok;
-}
-
-static bool pipe_closed_on_exec(int fds[2])
-{
-    if (pipe(fds) != 0)
-        return false;
-    fcntl(fds[0], F_SETFD, FD_CLOEXEC);
-    fcntl(fds[1], F_SETFD, FD_CLOEXEC);
-    return true;
 }
 
 /// The next line without its newline; false at the end.
@@ -81,8 +53,7 @@ void client_stop(Worker *w)
         return;
     close(w->to);
     close(w->from);
-    while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    proc_wait(w->pid);
     buf_free(&w->line);
     w->line = (Buf){ 0 };
     w->pid = 0;
@@ -96,14 +67,15 @@ bool client_start(Worker *w)
     const char *line = "";
     if (w->pid > 0)
         return true;
-    if (!pipe_closed_on_exec(in))
+    if (!proc_pipe(in))
         return tuner_fail("cannot make a pipe: %s", strerror(errno));
-    if (!pipe_closed_on_exec(out)) {
+    if (!proc_pipe(out)) {
         close_both(in);
         return tuner_fail("cannot make a pipe: %s", strerror(errno));
     }
     signal(SIGPIPE, SIG_IGN);  // a worker that died is noticed where its answer is read
-    const bool ok = spawn(w, in, out);
+    w->pid = proc_spawn((const char *const *)w->argv, in[0], out[1], -1);
+    const bool ok = w->pid > 0;
     close(in[0]);
     close(out[1]);
     w->to = in[1];
@@ -114,12 +86,14 @@ bool client_start(Worker *w)
         w->pid = 0;
         return tuner_fail("cannot start '%s': %s", w->argv[0], strerror(errno));
     }
-    // "ready ARCH NAME", or "failed TEXT".
+    // "ready ARCH PROCESSORS NAME", or "failed TEXT".
     const bool is_ready = read_line(&a, w, &line) && strncmp(line, "ready ", 6) == 0;
     if (is_ready) {
         const size_t len = strcspn(line + 6, " ");
         snprintf(w->arch, sizeof w->arch, "%.*s", (int)len, line + 6);
-        snprintf(w->gpu, sizeof w->gpu, "%s", line[6 + len] ? line + 7 + len : "");
+        char *name = (char *)(uintptr_t)line + 6 + len;
+        w->processors = (unsigned)strtoul(name, &name, 10);
+        snprintf(w->gpu, sizeof w->gpu, "%s", *name ? name + 1 : "");
     } else {
         client_stop(w);
         tuner_fail("%s",
@@ -141,6 +115,11 @@ bool client_send(Worker *w, const char *line)
         }
     }
     return true;
+}
+
+bool client_has_line(const Worker *w)
+{
+    return w->line.len && memchr(w->line.at, '\n', w->line.len);
 }
 
 WorkerLine client_read(Arena *a, Worker *w)

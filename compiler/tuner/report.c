@@ -2,8 +2,9 @@
 #include "tuner/tuner_impl.h"
 #include <string.h>
 
-static const char *const kind_names[] = { "not measured", "right",   "wrong", "failed",
-                                          "too large",    "refused", "pruned" };
+static const char *const kind_names[TRIED_KIND_COUNT] = { "not measured", "right",     "wrong",
+                                                          "failed",       "too large", "refused",
+                                                          "pruned",       "same code" };
 
 static void put_text(Buf *out, const char *text)
 {

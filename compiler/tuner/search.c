@@ -1,9 +1,10 @@
-/// search.c - which candidates are measured, and when it is enough.
+/// search.c - which candidate comes next, and when it is enough.
 ///
-/// A small space is measured whole. In a large one the default and its neighbours, one choice away,
-/// come first, and then those of the best as long as one is better. Random points follow, and such
-/// a climb from the best of all; then points are bred from the best ones until generations bring
-/// nothing or the time is over. The worker measures one batch while the next one is compiled.
+/// A small space is tried whole. In a large one the default comes first, and then those that the
+/// model (model.c) calls best of a sample and of what lies one choice beside its best. Then come
+/// the neighbours of the best measured one, as long as there are any, and in between children of
+/// the fastest ones and random points, of which the model picks. It is enough when PATIENCE of
+/// them bring nothing. Proposals do not wait for results: what is on its way is as good as tried.
 #include "tuner/tuner_impl.h"
 #include <math.h>
 #include <stdlib.h>
@@ -11,21 +12,20 @@
 #include <time.h>
 
 enum {
-    WHOLE = 128,  // a space of so many is measured whole
-    BATCH = 8,    // candidates an object
-    RANDOM_POINTS = 32,
+    WHOLE = 128,   // a space of so many is tried whole
+    SAMPLE = 160,  // points for the model
+    DESCENTS = 8,  // of the sample's best, from which it descends
+    ROUNDS = 3,    // of a descent
+    SEEDS = 20,
+    LIKE = 2,   // seeds that are like one that is a seed already
+    STEPS = 3,  // neighbours that a descent notes
     PARENTS = 6,
-    GENERATIONS = 12,
-    COMPILE_SECONDS = 20,  // that a batch may take at least
-    DEATHS_MAX = 64,       // processes that candidates may take along
-    SPILLS_MAX = 256       // bytes a thread: more is not measured once something fits
+    DRAWS = 8,      // random points for one proposal
+    PATIENCE = 60,  // proposals without something better
+    TRIES = 64      // points that are nothing new, before the search counts as done
 };
-
-/// Candidates that were compiled and wait for the worker.
-typedef struct Batch {
-    uint32_t at[BATCH], count;  // indices into `tried`
-    const char *object;
-} Batch;
+static const double hopeless = 2.5;  // the model's cost against that of the best: not tried
+static const double better = 0.997;  // of the best's time: worth more patience
 
 double tuner_now(void)
 {
@@ -34,10 +34,9 @@ double tuner_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static double left(const Search *s)
+double search_left(const Search *s)
 {
-    const double spent = tuner_now() - s->began;
-    return s->opt->budget > 0 ? s->opt->budget - spent : 1e9;
+    return s->opt->budget > 0 ? s->opt->budget - (tuner_now() - s->began) : 1e9;
 }
 
 static uint32_t random_below(Search *s, uint32_t n)
@@ -59,218 +58,82 @@ static void show(const Search *s)
     if (s->best >= 0)
         fprintf(stderr, ", best %.2f us  %s", s->tried.at[s->best].us, s->tried.at[s->best].text);
     if (s->opt->budget > 0)
-        fprintf(stderr, ", %.0f s left", fmax(left(s), 0));
+        fprintf(stderr, ", %.0f s left", fmax(search_left(s), 0));
     fflush(stderr);
 }
 
-static Tried *find(const Search *s, const char *text)
+void search_settle(Search *s, Tried *t, TriedKind kind, double us, const char *why)
 {
-    for (uint32_t i = 0; i < s->tried.len; i++)
-        if (space_is(s->tried.at[i].text, text))
-            return &s->tried.at[i];
-    return NULL;
-}
-
-static void settle(Search *s, Tried *t, TriedKind kind, double us, const char *why)
-{
+    const double before = s->best >= 0 ? s->tried.at[s->best].us : 0;
     t->kind = kind;
     t->us = us;
     t->why = why;
     t->seconds = tuner_now() - s->began;
-    const int index = (int)(t - s->tried.at);
-    if (kind == TRIED_RIGHT && (s->best < 0 || us < s->tried.at[s->best].us))
-        s->best = index;
+    if (kind == TRIED_RIGHT && (s->best < 0 || us < before)) {
+        s->best = (int)(t - s->tried.at);
+        if (before <= 0 || us < better * before)
+            s->waited = 0;
+    }
     show(s);
 }
 
-/// Adds a point that was not tried yet.
-static bool propose(Search *s, Point p, Batch *b)
+static bool is_tried(const Search *s, const char *text)
+{
+    for (uint32_t i = 0; i < s->tried.len; i++)
+        if (strcmp(s->tried.at[i].text, text) == 0)
+            return true;
+    return false;
+}
+
+static const Tried *tried_code(const Search *s, const Draft *d)
+{
+    for (uint32_t i = 0; i < s->tried.len; i++)
+        if (s->tried.at[i].draft && s->tried.at[i].draft->code == d->code &&
+            s->tried.at[i].kind != TRIED_SAME && s->tried.at[i].kind != TRIED_REFUSED)
+            return &s->tried.at[i];
+    return NULL;
+}
+
+/// Adds a point; its index when it is worth compiling, else -1.
+static int propose(Search *s, Point p)
 {
     const char *text = space_text(s->arena, &s->space, &p);
-    if (b->count == BATCH || find(s, text))
-        return false;
-    b->at[b->count++] = s->tried.len;
-    VEC_PUSH(s->arena, &s->tried, ((Tried){ .point = p, .text = text, .stage = s->stage }));
-    return true;
+    if (is_tried(s, text))
+        return -1;
+    const Draft *d = draft_of(s, text);
+    const Tried *same = d->why ? NULL : tried_code(s, d);
+    VEC_PUSH(s->arena, &s->tried,
+             ((Tried){ .point = p, .text = text, .stage = s->stage, .draft = d }));
+    Tried *t = &s->tried.at[s->tried.len - 1];
+    if (d->why)
+        search_settle(s, t, TRIED_REFUSED, 0, d->why);
+    else if (same)
+        search_settle(s, t, TRIED_SAME, 0, arena_printf(s->arena, "as %s", same->text));
+    return t->kind == TRIED_NOT ? (int)s->tried.len - 1 : -1;
 }
 
-/* ---- compiling and measuring ---- */
+/* ---- points ---- */
 
-static void drop(Batch *b, uint32_t index)
+static double cost_of(Search *s, const Point *p)
 {
-    memmove(&b->at[index], &b->at[index + 1], (b->count - index - 1) * sizeof *b->at);
-    b->count--;
+    const Draft *d = draft_of(s, space_text(s->arena, &s->space, p));
+    return d->why ? INFINITY : d->cost;
 }
 
-/// Takes out what will not win: it spills where something that does not is already measured.
-static void prune(Search *s, Batch *b)
-{
-    for (uint32_t i = b->count; i-- > 0;) {
-        Tried *t = &s->tried.at[b->at[i]];
-        if (t->res.known && t->res.spills > SPILLS_MAX && s->best >= 0 &&
-            s->tried.at[s->best].res.spills <= SPILLS_MAX) {
-            settle(s, t, TRIED_PRUNED, 0, "spills too many registers");
-            drop(b, i);
-        }
-    }
-}
-
-static bool build(Search *s, Batch *b, bool with_host, Resources *res, const char **why)
-{
-    const char *texts[BATCH];
-    for (uint32_t i = 0; i < b->count; i++)
-        texts[i] = s->tried.at[b->at[i]].text;
-    b->object =
-        b->count ? build_batch(s->arena, &s->build, texts, b->count, with_host, res, why) : NULL;
-    return b->object;
-}
-
-/// Compiles a batch; where the compiler refuses one of it, each alone, and the refused ones go.
-static bool compile(Search *s, Batch *b, bool with_host)
-{
-    Resources res[BATCH];
-    const char *why = "";
-    if (build(s, b, with_host, res, &why)) {
-        for (uint32_t i = 0; i < b->count; i++)
-            s->tried.at[b->at[i]].res = with_host && s->build.values ? (Resources){ 0 } : res[i];
-        prune(s, b);
-        return b->count > 0;
-    }
-    if (b->count == 1)
-        settle(s, &s->tried.at[b->at[0]], TRIED_REFUSED, 0, why);
-    if (b->count <= 1) {
-        b->count = 0;
-        return false;
-    }
-    Batch half[2] = { { .count = b->count / 2 }, { .count = b->count - b->count / 2 } };
-    memcpy(half[0].at, b->at, half[0].count * sizeof *b->at);
-    memcpy(half[1].at, b->at + half[0].count, half[1].count * sizeof *b->at);
-    b->count = 0;
-    for (int i = 0; i < 2; i++) {
-        if (compile(s, &half[i], false))
-            for (uint32_t k = 0; k < half[i].count; k++)
-                b->at[b->count++] = half[i].at[k];
-    }
-    // What is left compiles together.
-    return b->count > 0 && compile(s, b, with_host);
-}
-
-static bool start_measuring(Search *s, const Batch *b)
-{
-    const double seconds = s->opt->budget > 0 ? (left(s) > 0.1 ? left(s) : 0.1) : 0;
-    const char *line = arena_printf(s->arena, "measure %s %.3f\n", b->object, seconds);
-    return client_start(&s->worker) && client_send(&s->worker, line);
-}
-
-static TriedKind kind_of(double us)
-{
-    return us >= 0 ? TRIED_RIGHT : us == -1 ? TRIED_WRONG : us == -2 ? TRIED_FAILED : TRIED_LARGE;
-}
-
-/// Reads the results of a batch that is measured. A process that dies is started again: the store
-/// knows what it was running, and passes it over the second time. A process that has no reference
-/// yet, and got an object without host code, gets one with it.
-static bool finish_measuring(Search *s, Batch *b)
-{
-    for (bool has_asked = false;;) {
-        const WorkerLine line = client_read(s->arena, &s->worker);
-        if (line.kind == LINE_RESULT) {
-            Tried *t = find(s, line.text);
-            if (t && t->kind == TRIED_NOT)
-                settle(s, t, kind_of(line.us), line.us > 0 ? line.us : 0, "");
-            continue;
-        }
-        if (line.kind == LINE_DEAD) {
-            s->worker.argv[WORKER_AGAIN][0] = '0';  // what is known is not asked again
-            if (++s->deaths > DEATHS_MAX || !start_measuring(s, b))
-                return tuner_fail("too many candidates end their process");
-            continue;
-        }
-        if (line.kind == LINE_DONE && strcmp(line.text, WORKER_WANTS_HOST) == 0 && !has_asked) {
-            Resources res[BATCH];
-            const char *why = "";
-            has_asked = true;
-            if (!build(s, b, true, res, &why) || !start_measuring(s, b))
-                return tuner_fail("cannot compile for the host, which gives the results that "
-                                  "candidates are compared with: %s",
-                                  why);
-            continue;
-        }
-        const bool is_lost = strstr(line.text, "in configuration") != NULL;
-        if (!*line.text || is_lost) {
-            if (is_lost && left(s) > 0)
-                continue;  // its process ends now: the next line says so
-            return true;
-        }
-        return tuner_fail("%s", line.text);
-    }
-}
-
-/// Compiles `next` while the worker measures `now`, then takes its results.
-static bool turn(Search *s, Batch *now, Batch *next)
-{
-    if (now->count && !start_measuring(s, now))
-        return false;
-    const bool compiled = next->count && left(s) > 0 && compile(s, next, !s->has_host);
-    s->has_host = s->has_host || compiled;
-    if (now->count && !finish_measuring(s, now))
-        return false;
-    *now = compiled ? *next : (Batch){ .count = 0 };
-    *next = (Batch){ .count = 0 };
-    return true;
-}
-
-static bool flush(Search *s, Batch *now)
-{
-    Batch none = { .count = 0 };
-    while (now->count)
-        if (!turn(s, now, &none))
-            return false;
-    return true;
-}
-
-/* ---- the stages ---- */
-
-/// Every configuration of this shard; the default first, since it is what all are compared with.
-static bool search_whole(Search *s)
-{
-    Batch now = { .count = 0 }, next = { .count = 0 };
-    const Point start = space_start(&s->space);
-    s->stage = "all";
-    propose(s, start, &next);
-    if (s->build.values && !turn(s, &now, &next))  // all its variants, and those of no other
-        return false;
-    for (uint64_t i = 0; i < (uint64_t)s->space.size && left(s) > 0; i++) {
-        if (i % (uint64_t)s->opt->shard_count == (uint64_t)s->opt->shard)
-            propose(s, space_at(&s->space, i), &next);
-        if (next.count == BATCH && !turn(s, &now, &next))
-            return false;
-    }
-    return (!next.count || turn(s, &now, &next)) && flush(s, &now);
-}
-
+/// Half of the choices as they are by default.
 static Point random_point(Search *s)
 {
-    Point p = { { 0 } };
+    Point p = space_start(&s->space);
     for (uint32_t i = 0; i < s->space.dim_count; i++)
-        p.at[i] = (uint16_t)random_below(s, s->space.dims[i].count);
+        if (random_below(s, 2))
+            p.at[i] = (uint16_t)random_below(s, s->space.dims[i].count);
     return p;
 }
 
-static bool search_random(Search *s)
-{
-    Batch now = { .count = 0 }, next = { .count = 0 };
-    s->stage = "random";
-    for (int i = 0; i < RANDOM_POINTS && left(s) > 0; i++) {
-        propose(s, random_point(s), &next);
-        if (next.count == BATCH && !turn(s, &now, &next))
-            return false;
-    }
-    return (!next.count || turn(s, &now, &next)) && flush(s, &now);
-}
+typedef VEC(Point) Points;
 
-/// All points that differ from `p` in one choice, by one step where the choice is ordered.
-static bool propose_neighbours(Search *s, Point p, Batch *now, Batch *next)
+/// The points that differ from `p` in one choice, by one step where the choice is ordered.
+static void neighbours(const Search *s, Point p, Points *out)
 {
     for (uint32_t d = 0; d < s->space.dim_count; d++) {
         const Dimension *dim = &s->space.dims[d];
@@ -280,36 +143,132 @@ static bool propose_neighbours(Search *s, Point p, Batch *now, Batch *next)
                 continue;
             Point q = p;
             q.at[d] = (uint16_t)v;
-            propose(s, q, next);
-            if (next->count == BATCH && (left(s) <= 0 || !turn(s, now, next)))
-                return left(s) <= 0;
+            VEC_PUSH(s->arena, out, q);
         }
     }
-    return true;
 }
 
-/// The default and its neighbours, in one go.
-static bool search_start(Search *s)
+/* ---- seeds ---- */
+
+typedef struct Ranked {
+    Point point;
+    double cost;
+} Ranked;
+
+static int by_cost(const void *a, const void *b)
 {
-    Batch now = { .count = 0 }, next = { .count = 0 };
-    const Point start = space_start(&s->space);
-    s->stage = "default";
-    propose(s, start, &next);
-    return turn(s, &now, &next) && propose_neighbours(s, start, &now, &next) &&
-           (!next.count || turn(s, &now, &next)) && flush(s, &now);
+    const Ranked *x = a, *y = b;
+    return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-static bool search_pattern(Search *s)
+static uint32_t rank(Search *s, const Points *points, Ranked **out)
 {
-    s->stage = "pattern";
-    for (int before = -2; s->best >= 0 && s->best != before && left(s) > 0;) {
-        Batch now = { .count = 0 }, next = { .count = 0 };
-        before = s->best;
-        if (!propose_neighbours(s, s->tried.at[before].point, &now, &next) ||
-            (next.count && !turn(s, &now, &next)) || !flush(s, &now))
-            return false;
+    *out = ARENA_NEW_N(s->arena, Ranked, points->len + 1);
+    for (uint32_t i = 0; i < points->len; i++)
+        (*out)[i] = (Ranked){ points->at[i], cost_of(s, &points->at[i]) };
+    qsort(*out, points->len, sizeof **out, by_cost);
+    return points->len;
+}
+
+/// Adds what a descent by the model meets on its way down.
+static void descend(Search *s, Point p, Points *met)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        Points beside = { 0 };
+        Ranked *by;
+        neighbours(s, p, &beside);
+        const uint32_t count = rank(s, &beside, &by);
+        for (uint32_t i = 0; i < count && i < STEPS; i++)
+            VEC_PUSH(s->arena, met, by[i].point);
+        if (!count || !(by[0].cost < cost_of(s, &p)))
+            return;
+        p = by[0].point;
     }
-    return true;
+}
+
+/// Whether two points differ in one choice or none.
+static bool is_like(const Search *s, const Point *a, const Point *b)
+{
+    uint32_t apart = 0;
+    for (uint32_t d = 0; d < s->space.dim_count; d++)
+        apart += a->at[d] != b->at[d];
+    return apart <= 1;
+}
+
+static void add_seed(Search *s, const Point *p)
+{
+    const Draft *d = draft_of(s, space_text(s->arena, &s->space, p));
+    uint32_t like = 0;
+    for (uint32_t i = 0; i < s->seeds.len; i++) {
+        const Point *q = &s->seeds.at[i];
+        if (draft_of(s, space_text(s->arena, &s->space, q))->code == d->code)
+            return;
+        like += is_like(s, p, q);
+    }
+    if (!d->why && like < LIKE)
+        VEC_PUSH(s->arena, &s->seeds, *p);
+}
+
+/// The best by the model, not too many alike; nothing where it can tell nothing.
+static void make_seeds(Search *s)
+{
+    Points sample = { 0 };
+    Ranked *by;
+    const Point start = space_start(&s->space);
+    if (!(cost_of(s, &start) > 0))
+        return;
+    VEC_PUSH(s->arena, &sample, start);
+    for (int i = 0; i < SAMPLE; i++)
+        VEC_PUSH(s->arena, &sample, random_point(s));
+    rank(s, &sample, &by);
+    for (int i = 0; i < DESCENTS; i++)
+        descend(s, by[i].point, &sample);
+    const uint32_t count = rank(s, &sample, &by);
+    for (uint32_t i = 0; i < count && s->seeds.len < SEEDS; i++)
+        add_seed(s, &by[i].point);
+}
+
+/// The seeds of this shard.
+static int next_seed(Search *s)
+{
+    const uint32_t shards = (uint32_t)s->opt->shard_count;
+    if (!s->is_seeded)
+        make_seeds(s);
+    s->is_seeded = true;
+    s->stage = "model";
+    while (s->next_seed < s->seeds.len) {
+        const uint32_t i = s->next_seed++;
+        const int index = i % shards == (uint32_t)s->opt->shard ? propose(s, s->seeds.at[i]) : -1;
+        if (index >= 0)
+            return index;
+    }
+    return -1;
+}
+
+/* ---- what is better than what was measured ---- */
+
+static bool is_hopeless(Search *s, const Point *p)
+{
+    const double best = s->best >= 0 ? s->tried.at[s->best].draft->cost : 0;
+    return best > 0 && cost_of(s, p) > hopeless * best;
+}
+
+/// The neighbour of the best that the model likes most.
+static int next_neighbour(Search *s)
+{
+    Points beside = { 0 };
+    Ranked *by;
+    if (s->best < 0)
+        return -1;
+    s->stage = "neighbour";
+    neighbours(s, s->tried.at[s->best].point, &beside);
+    const uint32_t count = rank(s, &beside, &by);
+    for (uint32_t i = 0; i < count; i++) {
+        const int index = is_hopeless(s, &by[i].point) ? -1 : propose(s, by[i].point);
+        if (index >= 0)
+            return index;
+    }
+    return -1;
 }
 
 static int by_time(const void *a, const void *b)
@@ -343,50 +302,88 @@ static Point child(Search *s, const Point *a, const Point *b)
     return p;
 }
 
-static bool search_evolution(Search *s)
+static int next_child(Search *s)
 {
-    s->stage = "evolution";
-    for (int g = 0, idle = 0; g < GENERATIONS && idle < 3 && left(s) > 0; g++) {
-        Batch now = { .count = 0 }, next = { .count = 0 };
-        Point at[PARENTS];
-        Tried *best[PARENTS];
-        const int before = s->best;
-        const uint32_t count = parents(s, best);
-        for (uint32_t i = 0; i < count; i++)
-            at[i] = best[i]->point;
-        if (count < 2)
-            return true;
-        for (int tries = 0; next.count < BATCH && tries < 4 * BATCH; tries++)
-            propose(s, child(s, &at[random_below(s, count)], &at[random_below(s, count)]), &next);
-        if ((next.count && !turn(s, &now, &next)) || !flush(s, &now))
-            return false;
-        idle = s->best == before ? idle + 1 : 0;
+    Tried *best[PARENTS];
+    const uint32_t count = parents(s, best);
+    s->stage = "child";
+    for (int i = 0; count > 1 && i < TRIES; i++) {
+        const Point p =
+            child(s, &best[random_below(s, count)]->point, &best[random_below(s, count)]->point);
+        const int index = is_hopeless(s, &p) ? -1 : propose(s, p);
+        if (index >= 0)
+            return index;
     }
-    return search_pattern(s);
+    return -1;
 }
 
-/// What the winner takes on the chip, where it is the default, of which all variants were compiled.
-static void know_winner(Search *s)
+static int next_random(Search *s)
 {
-    const char *why;
-    Tried *t = s->best >= 0 ? &s->tried.at[s->best] : NULL;
-    if (t && s->build.values && !t->res.known)
-        build_batch(s->arena, &s->build, &t->text, 1, false, &t->res, &why);
+    Points drawn = { 0 };
+    Ranked *by;
+    s->stage = "random";
+    for (int i = 0; i < DRAWS; i++)
+        VEC_PUSH(s->arena, &drawn, random_point(s));
+    const uint32_t count = rank(s, &drawn, &by);
+    for (uint32_t i = 0; i < count; i++) {
+        const int index = is_hopeless(s, &by[i].point) ? -1 : propose(s, by[i].point);
+        if (index >= 0)
+            return index;
+    }
+    return -1;
+}
+
+/* ---- the next one ---- */
+
+/// Every configuration of this shard.
+static int next_of_whole(Search *s)
+{
+    s->stage = "all";
+    while (s->next_index < (uint64_t)s->space.size) {
+        const uint64_t i = s->next_index++;
+        if (i % (uint64_t)s->opt->shard_count != (uint64_t)s->opt->shard)
+            continue;
+        const int index = propose(s, space_at(&s->space, i));
+        if (index >= 0)
+            return index;
+    }
+    return -1;
+}
+
+static int next_of_many(Search *s)
+{
+    int index = next_seed(s);
+    if (index < 0)
+        index = next_neighbour(s);
+    if (index >= 0)
+        return index;
+    if (s->waited >= PATIENCE)
+        return -1;
+    for (int i = 0; i < TRIES && index < 0; i++)
+        index = s->best >= 0 && random_below(s, 2) ? next_child(s) : next_random(s);
+    s->waited++;
+    return index;
+}
+
+int search_next(Search *s)
+{
+    if (!s->tried.len) {  // what all are compared with
+        s->stage = "default";
+        const int index = propose(s, space_start(&s->space));
+        if (index >= 0)
+            return index;
+    }
+    const bool is_small = s->space.size <= WHOLE || s->space.listed.len;
+    return is_small ? next_of_whole(s) : next_of_many(s);
 }
 
 bool search_run(Search *s)
 {
-    bool ok;
     s->began = tuner_now();
     s->best = -1;
-    s->build.seconds = s->opt->budget > 0 ? fmax(s->opt->budget / 3, COMPILE_SECONDS) : 0;
+    s->stage = "";
     s->random = s->opt->seed + 0x5DEECE66DU * (uint64_t)(s->opt->shard + 1);
-    if (s->space.size <= WHOLE || s->space.listed.len)
-        ok = search_whole(s);
-    else
-        ok = search_start(s) && search_pattern(s) && search_random(s) && search_pattern(s) &&
-             search_evolution(s);
-    know_winner(s);
+    const bool ok = draft_begin(s) && flow_run(s);
     if (s->is_terminal && !s->opt->quiet)
         fputs("\r\033[K", stderr);
     return ok;

@@ -149,7 +149,7 @@ static void worker_prepare(Arena *a, Search *s, const char *inputs)
 
 static void summary(const Search *s, const char *shape)
 {
-    unsigned counts[TRIED_PRUNED + 1] = { 0 };
+    unsigned counts[TRIED_KIND_COUNT] = { 0 };
     for (uint32_t i = 0; i < s->tried.len; i++)
         counts[s->tried.at[i].kind]++;
     printf("%s%s%s on %s: ", s->build.name, *shape ? " " : "", shape, s->worker.gpu);
@@ -159,9 +159,10 @@ static void summary(const Search *s, const char *shape)
         printf("no configuration could be chosen\n");
     printf(
         "  %u of %.0f configurations: %u right, %u wrong, %u failed, %u too large or refused, %u "
-        "pruned, in %.1f s\n",
+        "pruned, %u the same code as others, in %.1f s\n",
         s->tried.len, s->space.size, counts[TRIED_RIGHT], counts[TRIED_WRONG], counts[TRIED_FAILED],
-        counts[TRIED_LARGE] + counts[TRIED_REFUSED], counts[TRIED_PRUNED], tuner_now() - s->began);
+        counts[TRIED_LARGE] + counts[TRIED_REFUSED], counts[TRIED_PRUNED], counts[TRIED_SAME],
+        tuner_now() - s->began);
     for (uint32_t i = 0; i < s->tried.len; i++)
         if (s->tried.at[i].kind == TRIED_WRONG || s->tried.at[i].kind == TRIED_FAILED)
             printf("  %s: %s\n", s->tried.at[i].kind == TRIED_WRONG ? "wrong" : "failed",

@@ -2,6 +2,8 @@
 #ifndef NEWT_TUNER_TUNER_IMPL_H
 #define NEWT_TUNER_TUNER_IMPL_H
 #include "driver/job.h"
+#include "support/proc.h"
+#include "target/target.h"
 #include "tuner/tuner.h"
 #include <stdio.h>
 
@@ -88,14 +90,32 @@ typedef struct Build {
     const char *values;    ///< of the arguments, for --only-for; NULL: all variants
     const char *dir;       ///< temporary folder
     const char *program, *headers;
-    double seconds;  ///< that one call of a compiler may take; 0: any
     uint32_t made;
 } Build;
-/// Compiles candidates into one shared object; its path, or NULL when the compiler refuses one of
-/// them. `with_host`: with the host code that gives the reference. `res` gets what it says of
-/// each; `why` the compiler's first error.
-const char *build_batch(Arena *a, Build *b, const char *const *texts, uint32_t count,
-                        bool with_host, Resources *res, const char **why);
+/// The words of newtc's command line that all candidates have.
+void build_words(Arena *a, const Build *b, bool with_host, StrList *argv);
+
+enum { COMPILE_MOST = 3 };  ///< candidates in one object
+
+/// A shared object on its way.
+typedef struct Compile {
+    const char *texts[COMPILE_MOST];
+    uint32_t count;
+    bool with_host;  ///< with the host code that gives the reference
+    double seconds;  ///< that one command may take; 0: any
+    /* what becomes of it */
+    const char *why;  ///< the first error of a command; NULL: none
+    const char *object;
+    Resources resources[COMPILE_MOST];
+    /* for build.c */
+    Proc proc;
+    enum { COMPILE_NEWT, COMPILE_C } step;
+    const char *program, *source, *manifest;
+} Compile;
+/// Starts it. False with `why` when it cannot be.
+bool build_start(Arena *a, Build *b, Compile *c);
+/// Goes on when `proc.from` is readable, or now and then. True when it is over: `why` says how.
+bool build_step(Arena *a, const Build *b, Compile *c);
 
 /* ---- client.c ---- */
 enum { WORKER_AGAIN = 9 };  ///< the word of a worker's command that says AGAIN
@@ -104,6 +124,7 @@ enum { WORKER_AGAIN = 9 };  ///< the word of a worker's command that says AGAIN
 typedef struct Worker {
     int to, from;  ///< pipes; -1: it does not run
     int pid;
+    unsigned processors;  ///< of the device
     Buf line;
     char *const *argv;
     char arch[32], gpu[128];  ///< of the device, when it runs
@@ -124,11 +145,28 @@ bool client_start(Worker *w);
 bool client_send(Worker *w, const char *line);
 /// Waits for the next line. A worker that ended gives DEAD and is collected.
 WorkerLine client_read(Arena *a, Worker *w);
+/// Whether client_read would not wait.
+bool client_has_line(const Worker *w);
 void client_stop(Worker *w);
 
 /* ---- worker.c ---- */
 /// newtc tune --worker LIBNEWT DEVICE SYMBOL STORE SEED TIMEOUT AGAIN INPUTS
 int worker_main(int argc, char **argv);
+
+/* ---- draft.c ---- */
+/// What lowering tells of a candidate before it is compiled.
+typedef struct Draft {
+    const char *text;
+    const char *why;  ///< the compiler refuses it; NULL: it does not
+    uint64_t code;    ///< candidates with the same become the same code
+    unsigned threads, shared, stages;
+    unsigned stays;   ///< blocks a multiprocessor that stay for several programs; 0: none does
+    bool by_engine;   ///< the copy engine moves tiles
+    double programs;  ///< 0: not known
+    Balance balance;
+    double cost;  ///< model_cost
+} Draft;
+typedef struct Drafts Drafts;
 
 /* ---- search.c ---- */
 typedef enum {
@@ -138,17 +176,43 @@ typedef enum {
     TRIED_FAILED,
     TRIED_LARGE,
     TRIED_REFUSED,
-    TRIED_PRUNED
+    TRIED_PRUNED,
+    TRIED_SAME,  ///< becomes the same code as another one
+    TRIED_KIND_COUNT
 } TriedKind;
 
 typedef struct Tried {
     Point point;
     const char *text, *stage;
+    const Draft *draft;
     TriedKind kind;
     double us, seconds;  ///< seconds: since the search began
     Resources res;
     const char *why;
 } Tried;
+
+typedef enum {
+    REFERENCE_NONE,    ///< nobody asked for it yet
+    REFERENCE_WANTED,  ///< its object is to be compiled
+    REFERENCE_BUILDING,
+    REFERENCE_READY,  ///< the worker can have its object
+    REFERENCE_KNOWN   ///< the worker has its results
+} ReferenceState;
+
+/// Candidates in an object, as indices into Search.tried.
+typedef struct Load {
+    uint32_t at[COMPILE_MOST], count;
+    const char *object;
+    bool is_reference;
+} Load;
+
+typedef struct Slot {
+    Compile compile;
+    Load load;
+    bool is_used;
+} Slot;
+
+enum { SLOTS_MAX = 32 };
 
 typedef struct Search {
     Arena *arena;
@@ -156,19 +220,57 @@ typedef struct Search {
     Space space;
     Build build;
     Worker worker;
+    Drafts *drafts;
     VEC(Tried) tried;
-    uint32_t batch;
     double began;
     int best;  ///< index into tried; -1: none
     const char *stage;
     uint64_t random;
-    unsigned deaths;
-    bool has_host;  ///< an object with host code was built
     bool is_terminal;
+    /* search.c: what comes next */
+    VEC(Point) seeds;
+    uint32_t next_seed, waited;  ///< waited: proposals since something was better
+    uint64_t next_index;         ///< of a space that is measured whole
+    bool is_seeded;
+    /* flow.c: what is on its way */
+    Slot slots[SLOTS_MAX];
+    uint32_t slot_count;
+    VEC(Load) ready;
+    Load busy;       ///< what the worker measures; count 0: nothing
+    VEC(int) queue;  ///< taken from search_next, and not compiled yet from `queued` on
+    uint32_t queued;
+    Load reference;
+    ReferenceState state;
+    uint32_t next_reference;  ///< on a GPU: the index to try as the reference
+    bool is_alone;            ///< candidates that were compiled together could not be
+    const char *reference_why;
+    double heard;  ///< when the worker was sent to or said something
+    unsigned deaths;
 } Search;
+
+/// Lowers a candidate, or remembers what that gave.
+const Draft *draft_of(Search *s, const char *text);
+bool draft_begin(Search *s);
+/// -j, or 0.
+int draft_jobs(const Drafts *d);
+
+/* ---- model.c ---- */
+/// A time without a unit, for comparisons of a kernel's candidates; 0: nothing can be told, as of
+/// kernels without products.
+double model_cost(const Draft *d, const Target *target, unsigned processors);
+
 /// Fills `tried`. False after printing why nothing can be searched.
 bool search_run(Search *s);
+/// The next candidate, an index into `tried`; -1: none before more results are there.
+int search_next(Search *s);
+void search_settle(Search *s, Tried *t, TriedKind kind, double us, const char *why);
+/// Seconds of the budget that are left; a large number without one.
+double search_left(const Search *s);
 double tuner_now(void);
+
+/* ---- flow.c ---- */
+/// Compiles and measures what search_next gives, until it gives nothing more or the time is over.
+bool flow_run(Search *s);
 
 /* ---- report.c ---- */
 void report_json(const Search *s, const char *shape, Buf *out);

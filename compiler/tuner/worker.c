@@ -1,8 +1,9 @@
 /// worker.c - the process that measures: loads libnewt and the candidates, makes the arguments.
 ///
-/// Input: "measure OBJECT SECONDS" a line. Output: "ready ARCH NAME" once, then for each candidate
-/// "result MICROSECONDS TEXT", and "done TEXT" at the end of each measure. What libnewt computes to
-/// compare with is kept from one object to the next.
+/// Input: "measure OBJECT SECONDS BEST" a line, BEST in microseconds. Output: "ready ARCH
+/// PROCESSORS NAME" once, then for each candidate "result MICROSECONDS TEXT", and "done TEXT" at
+/// the end of each measure. What libnewt computes to compare with is kept from one object to the
+/// next.
 #include "support/fs.h"
 #include "tuner/tuner_impl.h"
 #include <dlfcn.h>
@@ -17,6 +18,7 @@ typedef struct Api {
     NewtStatus (*device_open)(const char *name, NewtDevice **out);
     const char *(*device_arch)(const NewtDevice *device);
     const char *(*device_name)(const NewtDevice *device);
+    uint32_t (*device_processors)(const NewtDevice *device);
     NewtStatus (*alloc)(NewtDevice *device, size_t bytes, void **out);
     NewtStatus (*copy)(NewtDevice *device, NewtStream stream, void *to, const void *from,
                        size_t bytes);
@@ -38,6 +40,7 @@ typedef struct Server {
     NewtTuneOptions options;
     NewtTuneReference *reference;
     bool has_args;
+    unsigned reported;  // configurations, in the present call
     size_t bytes[NEWT_PARAM_MAX];
     _Alignas(16) char record[4096];
 } Server;
@@ -58,6 +61,7 @@ static bool api_load(Api *api, const char *library)
     } rows[] = { { "newt_device_open", &api->device_open },
                  { "newt_device_arch", &api->device_arch },
                  { "newt_device_name", &api->device_name },
+                 { "newt_device_processors_", &api->device_processors },
                  { "newt_alloc", &api->alloc },
                  { "newt_copy", &api->copy },
                  { "newt_synchronize", &api->synchronize },
@@ -290,12 +294,14 @@ static bool make_tensors(Server *s, const NewtKernel *kernel)
 
 static void progress(void *user, int done, int total, const char *config, float us)
 {
-    (void)user, (void)done, (void)total;
+    Server *s = user;
+    (void)done, (void)total;
+    s->reported++;
     printf("result %.9g %s\n", (double)us, config);
     fflush(stdout);
 }
 
-static void measure(Server *s, const char *object, double seconds)
+static void measure(Server *s, const char *object, double seconds, double best)
 {
     NewtTuneResult result = { .config = -1 };
     const char *name = arena_printf(&s->arena, "%s_kernel", s->symbol);
@@ -311,10 +317,14 @@ static void measure(Server *s, const char *object, double seconds)
         return;
     s->has_args = true;
     s->options.seconds = seconds;
+    s->options.best = best;
+    s->options.user = s;
+    s->reported = 0;
     s->options.bytes = s->bytes;
     s->options.kept = &s->reference;
     NewtStatus status = s->api.tune(kernel, s->device, NULL, s->record, &s->options, &result);
-    const bool is_over = status == NEWT_OK || (status == NEWT_WRONG_RESULT && s->reference);
+    // None is right: that is an answer, unless it was the reference that failed.
+    const bool is_over = status == NEWT_OK || (status == NEWT_WRONG_RESULT && s->reported > 0);
     const bool wants_host = status == NEWT_NO_IMAGE && !s->reference;
     printf("done%s%s\n", is_over ? "" : " ",
            is_over      ? ""
@@ -332,7 +342,7 @@ int worker_main(int argc, char **argv)
     Server s = { .options = { .size = sizeof s.options, .progress = progress } };
     const char *why;
     char line[4200], object[4096];
-    double seconds;
+    double seconds, best;
     size_t len;
     if (argc < 10) {
         server_fail("usage", usage);
@@ -351,11 +361,12 @@ int worker_main(int argc, char **argv)
     if (s.api.device_open(*argv[3] ? argv[3] : NULL, &s.device) != NEWT_OK)
         return server_fail("cannot open the device", s.api.last_error()) ? TUNER_CLEAN
                                                                          : TUNER_ENVIRONMENT;
-    printf("ready %s %s\n", s.api.device_arch(s.device), s.api.device_name(s.device));
+    printf("ready %s %" PRIu32 " %s\n", s.api.device_arch(s.device),
+           s.api.device_processors(s.device), s.api.device_name(s.device));
     fflush(stdout);
     while (fgets(line, sizeof line, stdin))
-        if (sscanf(line, "measure %4095s %lf", object, &seconds) == 2)
-            measure(&s, object, seconds);
+        if (sscanf(line, "measure %4095s %lf %lf", object, &seconds, &best) == 3)
+            measure(&s, object, seconds, best);
     arena_free(&s.arena);
     return TUNER_CLEAN;
 }

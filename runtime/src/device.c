@@ -373,6 +373,11 @@ NewtStatus newti_image_path_get(char **out)
     return copied ? NEWT_OK : newti_fail(NEWT_NO_MEMORY, "no memory for the path of images");
 }
 
+uint32_t newt_device_processors_(const NewtDevice *device)
+{
+    return device->driver ? device->sms : newti_host_cpus();
+}
+
 const char *newt_device_arch(const NewtDevice *device)
 {
     return device ? device->arch_name : "";

@@ -219,15 +219,24 @@ static void flush_new(Tuner *t)
         t->flush = NULL;  // times are then those of a warm cache
 }
 
+/// A kernel with host code computes the reference for others that come later.
+static bool wants_reference(const Tuner *t)
+{
+    const NewtConfig *c = &t->kernel->tuning->configs[t->kernel->tuning->default_config];
+    return t->options.kept && !*t->options.kept && t->kernel->variants[c->first_variant].host;
+}
+
 /// Runs one configuration and keeps its verdict in the store; NEWT_KERNEL_FAULT ends the search.
 static NewtStatus search_one(Tuner *t, Verdicts *v, uint32_t config, NewtTuneResult *result)
 {
     const int best = best_of(t, v);
+    const float own = best < 0 ? 0 : v->at[best].us, given = (float)t->options.best;
+    const float beaten = own > 0 && (given <= 0 || own < given) ? own : given;
     TuneTrial *trial = &v->at[config];
     NewtStatus status = t->device->driver ? store_change(t, v, put_running, config) : NEWT_OK;
     if (status != NEWT_OK)
         return status;
-    const NewtStatus ran = newti_tune_trial(t, (int)config, best < 0 ? 0 : v->at[best].us, trial);
+    const NewtStatus ran = newti_tune_trial(t, (int)config, beaten, trial);
     result->tried += trial->verdict != TUNE_ABSENT;
     if (ran != NEWT_OK) {
         char error[512];
@@ -244,7 +253,7 @@ static NewtStatus search_one(Tuner *t, Verdicts *v, uint32_t config, NewtTuneRes
 static NewtStatus search(Tuner *t, Verdicts *v, NewtTuneResult *result)
 {
     const uint32_t count = t->kernel->tuning->config_count;
-    bool any = false;
+    bool any = wants_reference(t);
     int done = 0;
     for (uint32_t i = 0; i < count; i++)
         any |= v->at[i].verdict == TUNE_UNKNOWN;
@@ -319,7 +328,8 @@ static NewtStatus options_take(const NewtKernel *kernel, const NewtTuneOptions *
                           "%s: NewtTuneOptions.size is %zu; set it to sizeof(NewtTuneOptions)",
                           kernel->name, from->size);
     memcpy(out, from, from->size < sizeof *out ? from->size : sizeof *out);
-    if (out->seconds >= 0 && out->rtol >= 0 && out->atol >= 0 && out->timeout >= 0)
+    if (out->seconds >= 0 && out->rtol >= 0 && out->atol >= 0 && out->timeout >= 0 &&
+        out->best >= 0)
         return NEWT_OK;
     return newti_fail(NEWT_BAD_ARGUMENT, "%s: a number of NewtTuneOptions is negative",
                       kernel->name);

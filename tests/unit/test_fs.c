@@ -3,6 +3,7 @@
 #include "support/proc.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -83,19 +84,68 @@ static int entries(Fixture *f)
     return count;
 }
 
-/// A process in time, one that is late, and one whose time does not matter.
-static void late_processes_are_killed(void **state)
+/// Waits until it is over.
+static int finish(Proc *p)
+{
+    int status;
+    while (!proc_step(p, &status)) {
+        struct pollfd ready = { .fd = p->from, .events = POLLIN };
+        poll(&ready, 1, 20);
+    }
+    return status;
+}
+
+/// As a string.
+static const char *log_of(Proc *p)
+{
+    buf_putc(&p->log, '\0');
+    return p->log.at;
+}
+
+/// A process in time, one that is late, one whose time does not matter, and none.
+static void processes_beside(void **state)
 {
     const char *const echo[] = { "echo", "in time", NULL };
     const char *const sleeper[] = { "sh", "-c", "echo begun; exec sleep 60", NULL };
-    Buf out = { 0 };
+    const char *const none[] = { "/nothing/here", NULL };
+    Proc in_time, late, any;
     (void)state;
-    assert_int_equal(proc_run_for(echo, &out, 30), 0);
-    assert_int_equal(proc_run_for(sleeper, &out, 0.3), PROC_LATE);
-    assert_int_equal(proc_run_for(echo, &out, 0), 0);
-    assert_int_equal(out.len, 22);
-    assert_memory_equal(out.at, "in time\nbegun\nin time\n", out.len);
-    buf_free(&out);
+    assert_true(proc_start(&in_time, echo, 30));
+    assert_true(proc_start(&late, sleeper, 0.3));
+    assert_true(proc_start(&any, echo, 0));
+    assert_int_equal(finish(&late), PROC_LATE);
+    assert_int_equal(finish(&in_time), 0);
+    assert_int_equal(finish(&any), 0);
+    assert_string_equal(log_of(&late), "begun\n");
+    assert_string_equal(log_of(&in_time), "in time\n");
+    assert_string_equal(log_of(&any), "in time\n");
+    assert_false(proc_start(&any, none, 0));
+    assert_int_equal(errno, ENOENT);
+    proc_end(&in_time);
+    proc_end(&late);
+    proc_end(&any);
+}
+
+/// Nothing goes on, and holds what it inherited, when who started it is killed.
+static void children_die_with_their_parent(void **state)
+{
+    const char *const sleeper[] = { "sleep", "60", NULL };
+    int held[2], status;
+    char byte;
+    (void)state;
+    assert_int_equal(pipe(held), 0);  // the sleeper has its other end: its end is the pipe's
+    const pid_t parent = fork();
+    if (parent == 0) {
+        Proc p;
+        _exit(proc_start(&p, sleeper, 0) && kill(getpid(), SIGKILL) == 0 ? 1 : 2);
+    }
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    assert_true(WIFSIGNALED(status));
+    close(held[1]);
+    struct pollfd ended = { .fd = held[0], .events = POLLIN };
+    assert_int_equal(poll(&ended, 1, 20000), 1);
+    assert_int_equal(read(held[0], &byte, 1), 0);
+    close(held[0]);
 }
 
 static void commits_all(void **state)
@@ -318,7 +368,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FS_TEST(commits_all),
-        cmocka_unit_test(late_processes_are_killed),
+        cmocka_unit_test(processes_beside),
+        cmocka_unit_test(children_die_with_their_parent),
         FS_TEST(failure_leaves_older_outputs),
         FS_TEST(same_bytes_keep_their_time),
         FS_TEST(links_and_modes_stay),

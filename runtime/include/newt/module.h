@@ -273,6 +273,9 @@ typedef struct NewtBinding {
     uint32_t tensor_count, rule_count, fill_count;
 } NewtBinding;
 
+/// How many multiprocessors a GPU has; of the host, how many processors there are to run on.
+uint32_t newt_device_processors_(const NewtDevice *device);
+
 /// Checks `tensors` by the binding's rules and fills the members of the argument record `args` that
 /// come from them. NEWT_BAD_ARGUMENT, with both values and their names in newt_last_error(), when
 /// the kernel cannot take them, or `tensors` is NULL; NEWT_TOO_LARGE when an offset does not fit 62

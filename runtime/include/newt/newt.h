@@ -220,6 +220,8 @@ typedef struct NewtTuneOptions {
     /// NULL, or where the reference is kept for later calls with the same arguments (also of
     /// another module with the same kernel); holds NULL before the first. Free it in the end.
     NewtTuneReference **kept;
+    double best;  ///< microseconds that have to be beaten: what is far slower is measured less
+                  ///< exactly; 0: only this call's best counts
 } NewtTuneOptions;
 void newt_tune_reference_free(NewtTuneReference *reference); /* NULL is fine */
 
