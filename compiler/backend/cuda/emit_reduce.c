@@ -1,18 +1,19 @@
 /// emit_reduce.c - reductions: slots of a thread, lanes of a warp, warps of a program.
 ///
 /// The plan (layout_plan_reduce) says which bits to combine. Slots are combined pairwise, lanes by
-/// a butterfly of shuffles, warps through shared memory where every thread combines all partial
-/// results in one order; so all replicas of a result hold the same bits. A 16-bit or 8-bit sum is
+/// a butterfly of shuffles, warps through shared memory, where every thread combines all partial
+/// results in one order or, of many warps, every lane takes one of them to a second butterfly; so
+/// all replicas of a result hold the same bits. A 16-bit or 8-bit sum is
 /// kept in float and rounded once. argmax and argmin carry an index beside each value.
 #include "backend/cuda/emit_impl.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/// Strands in which the warps' parts are combined: each takes a register. From 16 warps on a thread has 64
-/// if two blocks are to share a multiprocessor; measured, the second block is worth more than the strands
-/// (layernorm of 8192 with 16 warps: 64 registers against 74, 3.96 TB/s against 2.77).
-enum { MANY_WARPS = 16, MAX_STRANDS = 4, STRANDS_OF_MANY = 1 };
+/// Strands in which the parts of a few warps are combined; each takes a register, and all parts are
+/// read at once. From 16 warps on a thread has 64 registers if two blocks are to share a
+/// multiprocessor, and 32 if four: a second butterfly takes one instead of 16, and no longer.
+enum { MANY_WARPS = 16, MAX_STRANDS = 4 };
 
 typedef struct Reduce {
     const IrOp *op;
@@ -63,16 +64,33 @@ static void choose_functions(Emit *e, Reduce *rd)
     }
 }
 
-/// part[to] = combine(part[to], value); `value_index` goes with it in an arg reduction.
-static void emit_combine(Emit *e, const Reduce *rd, const char *fn, const char *condition,
-                         const char *to, const char *value, const char *value_index)
+/// An element of the array of partial results, and its index in an arg reduction.
+typedef struct Part {
+    const char *value, *index;
+} Part;
+
+static Part part_of(Emit *e, const char *values, const char *indices, const char *at)
+{
+    return (Part){ cuda_text(e, "%s[%s]", values, at),
+                   indices ? cuda_text(e, "%s[%s]", indices, at) : NULL };
+}
+
+/// to = combine(to, from), where `condition` (NULL: anything) holds.
+static void emit_combine(Emit *e, const char *fn, const char *condition, Part to, Part from)
 {
     const char *guard = condition ? cuda_text(e, "if (%s) ", condition) : "";
-    if (rd->index)
-        cuda_line(e, "%s%s(%s[%s], %s[%s], %s, %s);", guard, fn, rd->part, to, rd->index, to, value,
-                  value_index);
+    if (to.index)
+        cuda_line(e, "%s%s(%s, %s, %s, %s);", guard, fn, to.value, to.index, from.value,
+                  from.index);
     else
-        cuda_line(e, "%s%s[%s] = %s(%s[%s], %s);", guard, rd->part, to, fn, rd->part, to, value);
+        cuda_line(e, "%s%s = %s(%s, %s);", guard, to.value, fn, to.value, from.value);
+}
+
+/// What the lanes whose numbers differ in `mask` hold of the same.
+static Part of_lane(Emit *e, Part mine, unsigned mask)
+{
+    return (Part){ cuda_text(e, "nt_shfl_xor(%s, %u)", mine.value, mask),
+                   mine.index ? cuda_text(e, "nt_shfl_xor(%s, %u)", mine.index, mask) : NULL };
 }
 
 /// The coordinate along the reduced axis of what `slot` holds.
@@ -124,10 +142,9 @@ static void emit_slots(Emit *e, const Reduce *rd)
         const char *slot = cuda_loop(e, n, 1);
         const char *from =
             n > 1 ? cuda_text(e, "%s + %" PRIu32, slot, bit) : cuda_text(e, "%" PRIu32, bit);
-        emit_combine(e, rd, rd->inner,
-                     plain ? NULL : cuda_text(e, "(%s & %" PRIu32 ") == 0", slot, done), slot,
-                     cuda_text(e, "%s[%s]", rd->part, from),
-                     rd->index ? cuda_text(e, "%s[%s]", rd->index, from) : NULL);
+        emit_combine(e, rd->inner,
+                     plain ? NULL : cuda_text(e, "(%s & %" PRIu32 ") == 0", slot, done),
+                     part_of(e, rd->part, rd->index, slot), part_of(e, rd->part, rd->index, from));
         cuda_loop_end(e, n, 1);
     }
 }
@@ -147,10 +164,8 @@ static void emit_lanes(Emit *e, const Reduce *rd)
     for (unsigned i = 0; i < rd->plan->lane_count; i++) {
         const unsigned mask = 1u << rd->plan->lane_bits[i];
         const char *slot = kept_slot(e, rd, cuda_loop(e, rd->kept, 1));
-        emit_combine(e, rd, rd->across, NULL, slot,
-                     cuda_text(e, "nt_shfl_xor(%s[%s], %u)", rd->part, slot, mask),
-                     rd->index ? cuda_text(e, "nt_shfl_xor(%s[%s], %u)", rd->index, slot, mask)
-                               : NULL);
+        const Part mine = part_of(e, rd->part, rd->index, slot);
+        emit_combine(e, rd->across, NULL, mine, of_lane(e, mine, mask));
         cuda_loop_end(e, rd->kept, 1);
     }
 }
@@ -164,37 +179,46 @@ static const char *first_place(Emit *e, const Reduce *rd, const char *slot)
                : cuda_text(e, "(%s) * %u", element, 1u << rd->plan->warp_count);
 }
 
-/// part[to] = what the warps wrote from `first` on, combined in several strands and these in pairs:
-/// fewer steps that wait for each other than one by one.
-static void emit_gather(Emit *e, const Reduce *rd, const char *to, const char *values,
-                        const char *indices, const char *first)
+/// Declares an array of `count` partial results (0: one, no array).
+static Part declare_parts(Emit *e, const Reduce *rd, unsigned count)
+{
+    Part all = { cuda_name(e, "of_warp"), NULL };
+    cuda_line(e, "%s;", cuda_decl(e, rd->ctype, all.value, count));
+    if (rd->index) {
+        all.index = cuda_name(e, "index_of_warp");
+        cuda_line(e, "%s;", cuda_decl(e, "int", all.index, count));
+    }
+    return all;
+}
+
+static void emit_copy(Emit *e, Part to, Part from)
+{
+    cuda_line(e, "%s = %s;", to.value, from.value);
+    if (to.index)
+        cuda_line(e, "%s = %s;", to.index, from.index);
+}
+
+/// to = what the warps wrote to `wrote` from `first` on, combined in several strands and these in
+/// pairs: fewer steps that wait for each other than one by one.
+static void emit_gather(Emit *e, const Reduce *rd, Part to, Part wrote, const char *first)
 {
     const unsigned warps = 1u << rd->plan->warp_count;
-    const unsigned most = warps < MANY_WARPS ? MAX_STRANDS : STRANDS_OF_MANY;
-    const unsigned strands = warps < most ? warps : most;
+    const unsigned strands = warps < MAX_STRANDS ? warps : MAX_STRANDS;
     const char *from = strcmp(first, "0") == 0 ? "i" : cuda_text(e, "%s + i", first);
-    Reduce all = *rd;
+    const Part all = declare_parts(e, rd, strands);
 
-    all.part = cuda_name(e, "of_warp");
-    cuda_line(e, "%s;", cuda_decl(e, rd->ctype, all.part, strands));
-    if (indices) {
-        all.index = cuda_name(e, "index_of_warp");
-        cuda_line(e, "%s;", cuda_decl(e, "int", all.index, strands));
-    }
-    cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)%s", strands, indices ? " {" : "");
+    cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)%s", strands, rd->index ? " {" : "");
     e->body.indent++;
-    cuda_line(e, "%s[i] = %s[%s];", all.part, values, from);
-    if (indices)
-        cuda_line(e, "%s[i] = %s[%s];", all.index, indices, from);
+    emit_copy(e, part_of(e, all.value, all.index, "i"), part_of(e, wrote.value, wrote.index, from));
     e->body.indent--;
-    if (indices)
+    if (rd->index)
         cuda_line(e, "}");
     if (warps > strands) {
         cuda_line(e, "NT_UNROLL for (int i = %u; i < %u; i++)", strands, warps);
         e->body.indent++;
-        emit_combine(e, &all, rd->across, NULL, cuda_text(e, "i & %u", strands - 1),
-                     cuda_text(e, "%s[%s]", values, from),
-                     indices ? cuda_text(e, "%s[%s]", indices, from) : NULL);
+        emit_combine(e, rd->across, NULL,
+                     part_of(e, all.value, all.index, cuda_text(e, "i & %u", strands - 1)),
+                     part_of(e, wrote.value, wrote.index, from));
         e->body.indent--;
     }
     for (unsigned half = strands / 2; half > 0; half /= 2) {
@@ -203,13 +227,34 @@ static void emit_gather(Emit *e, const Reduce *rd, const char *to, const char *v
         if (half > 1)
             cuda_line(e, "NT_UNROLL for (int i = 0; i < %u; i++)", half);
         e->body.indent += half > 1;
-        emit_combine(e, &all, rd->across, NULL, low, cuda_text(e, "%s[%s]", all.part, high),
-                     indices ? cuda_text(e, "%s[%s]", all.index, high) : NULL);
+        emit_combine(e, rd->across, NULL, part_of(e, all.value, all.index, low),
+                     part_of(e, all.value, all.index, high));
         e->body.indent -= half > 1;
     }
-    cuda_line(e, "%s[%s] = %s[0];", rd->part, to, all.part);
-    if (indices)
-        cuda_line(e, "%s[%s] = %s[0];", rd->index, to, all.index);
+    emit_copy(e, to, part_of(e, all.value, all.index, "0"));
+}
+
+/// The same of many warps by a butterfly: a lane takes the part of one.
+static void emit_gather_by_lanes(Emit *e, const Reduce *rd, Part to, Part wrote, const char *first)
+{
+    const unsigned warps = 1u << rd->plan->warp_count;
+    const char *mine = cuda_text(e, "%s & %u", cuda_tid(e), warps - 1);
+    if (strcmp(first, "0") != 0)
+        mine = cuda_text(e, "%s + (%s)", first, mine);
+    const Part all = declare_parts(e, rd, 0);
+    emit_copy(e, all, part_of(e, wrote.value, wrote.index, mine));
+    for (unsigned mask = 1; mask < warps; mask *= 2)
+        emit_combine(e, rd->across, NULL, all, of_lane(e, all, mask));
+    emit_copy(e, to, all);
+}
+
+/// Whether all lanes of a warp hold the same elements of the result.
+static bool lanes_agree(const Layout *result)
+{
+    for (unsigned k = 0; k < LAYOUT_LANE_BITS; k++)
+        if (result->basis[result->reg_bits + k] != 0)
+            return false;
+    return true;
 }
 
 /// Warps: each writes its partial results, all read those of all warps.
@@ -221,12 +266,11 @@ static bool emit_warps(Emit *e, const Reduce *rd)
 
     if (plan->warp_count == 0)
         return true;
-    const char *values = cuda_scratch(e, rd->op, rd->ctype, "warp_part", 0, value_bytes),
-               *indices = NULL;
-    if (values && rd->index)
-        indices = cuda_scratch(e, rd->op, "int", "warp_index", (value_bytes + 15) / 16 * 16,
-                               plan->scratch_elems * 4);
-    if (!values || (rd->index && !indices))
+    Part wrote = { cuda_scratch(e, rd->op, rd->ctype, "warp_part", 0, value_bytes), NULL };
+    if (wrote.value && rd->index)
+        wrote.index = cuda_scratch(e, rd->op, "int", "warp_index", (value_bytes + 15) / 16 * 16,
+                                   plan->scratch_elems * 4);
+    if (!wrote.value || (rd->index && !wrote.index))
         return false;
     for (unsigned i = 0; i < plan->warp_count; i++)
         basis[LAYOUT_LANE_BITS + plan->warp_bits[i]] = 1u << i;
@@ -239,9 +283,8 @@ static bool emit_warps(Emit *e, const Reduce *rd)
     const char *slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0",
                *first = first_place(e, rd, slot);
     const char *place = strcmp(first, "0") == 0 ? warp : cuda_text(e, "%s + %s", first, warp);
-    if (indices)
-        cuda_line(e, "%s[%s] = %s[%s];", indices, place, rd->index, kept_slot(e, rd, slot));
-    cuda_line(e, "%s[%s] = %s[%s];", values, place, rd->part, kept_slot(e, rd, slot));
+    emit_copy(e, part_of(e, wrote.value, wrote.index, place),
+              part_of(e, rd->part, rd->index, kept_slot(e, rd, slot)));
     if (rd->kept > 1)
         cuda_block_end(e);
     e->body.indent -= plan->idle != 0;
@@ -251,8 +294,11 @@ static bool emit_warps(Emit *e, const Reduce *rd)
 
     slot = rd->kept > 1 ? cuda_block_loop(e, rd->kept, 1) : "0";
     first = first_place(e, rd, slot);
-    const char *to = kept_slot(e, rd, slot);
-    emit_gather(e, rd, to, values, indices, first);
+    const Part to = part_of(e, rd->part, rd->index, kept_slot(e, rd, slot));
+    if (1u << plan->warp_count >= MANY_WARPS && lanes_agree(plan->result))
+        emit_gather_by_lanes(e, rd, to, wrote, first);
+    else
+        emit_gather(e, rd, to, wrote, first);
     if (rd->kept > 1)
         cuda_block_end(e);
     return true;
