@@ -48,6 +48,9 @@ struct IrValue {
     uint32_t index;               ///< among def's results or block's arguments
     uint32_t id;                  ///< dense within the function: index of side tables
     Sym hint;                     ///< the user's name for it, or NULL
+    uint32_t slot_run;            ///< bits of a slot's number: in slots that differ only there bools are the same,
+                                  ///< pointers as far apart as the elements along `run_axis`; by access
+    uint8_t run_axis;
     IrValue *forward;             ///< set by ir_replace until ir_apply_replacements
 };
 

@@ -5,7 +5,10 @@
 /// follow each other (contiguous), that the first is a multiple of the access's size (aligned),
 /// that one mask value holds for all (mask_uniform). What is not proved the emitted code checks at
 /// run time, so groups are kept wide unless the addresses are known to be scattered or apart;
-/// aligned_alike and mask_falls make those checks short.
+/// aligned_alike and mask_falls make those checks short. What
+/// one slot's mask or pointer says of others (IrValue.slot_run) is proved as well: `cols < width`
+/// with a width of fours is one comparison in four slots, and the pointers of a row are one
+/// address.
 #include "layout/layout.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
@@ -102,9 +105,59 @@ static bool last_is_highest(const Layout *l)
     return true;
 }
 
+/// Bits of element numbers that stay within aligned groups of `count` coordinates along an axis.
+static uint32_t group_bits(const Type *block, unsigned axis, int64_t count)
+{
+    unsigned low;
+    const unsigned bits = layout_axis_bits(block, axis, &low);
+    const int64_t extent = INT64_C(1) << bits;
+    return (uint32_t)(least(count, extent) - 1) << low;
+}
+
+/// Slots whose elements differ in `bits` alone.
+static uint32_t slots_within(const Layout *l, uint32_t bits)
+{
+    uint32_t slots = 0;
+    for (unsigned k = 0; k < l->reg_bits; k++)
+        if (l->basis[k] != 0 && (l->basis[k] & ~bits) == 0)
+            slots |= UINT32_C(1) << k;
+    return slots;
+}
+
+/// Those of `slots` whose bits of the element no other slot, lane or warp turns: distances add up.
+static uint32_t slots_apart(const Layout *l, uint32_t slots)
+{
+    for (unsigned k = 0; k < l->reg_bits; k++)
+        for (unsigned other = 0; other < layout_in_bits(l); other++)
+            if (other != k && (l->basis[k] & l->basis[other]) != 0)
+                slots &= ~(UINT32_C(1) << k);
+    return slots;
+}
+
+static void fill_slot_run(const AxisInfo *axes, IrValue *v)
+{
+    if (v->layout == NULL)
+        return;
+    const AxisFacts *facts = axis_info_of(axes, v);
+    if (type_is_bool(type_elem(v->type))) {
+        uint32_t bits = 0;
+        for (unsigned k = 0; k < facts->rank; k++)
+            bits |= group_bits(v->type, k, facts->dim[k].constancy);
+        v->slot_run = slots_within(v->layout, bits);
+    } else if (type_is_ptr(type_elem(v->type))) {
+        for (uint8_t k = 0; k < facts->rank; k++)
+            if (facts->dim[k].contiguity > facts->dim[v->run_axis].contiguity)
+                v->run_axis = k;
+        const uint32_t bits = group_bits(v->type, v->run_axis, facts->dim[v->run_axis].contiguity);
+        v->slot_run = slots_apart(v->layout, slots_within(v->layout, bits));
+    }
+}
+
 static bool fill(IrOp *op, void *cx)
 {
     const AxisInfo *axes = cx;
+    for (uint32_t i = 0; i < op->resultc; i++)
+        fill_slot_run(axes, op->results[i]);
     if (op->code != IR_LOAD && op->code != IR_STORE && op->code != IR_ASYNC_COPY)
         return true;
     const IrValue *pointer = op->args[0], *mask = op->args[op->code == IR_LOAD ? 1 : 2];

@@ -1,9 +1,12 @@
 /// emit_elementwise.c - operations on one slot at a time.
 ///
 /// The operation itself is nt_<mnemonic>() of the prelude, so a new one needs nothing here. Where
-/// every operand is the same in all slots the result is computed once. Sums of an online softmax are
+/// every operand is the same in all slots the result is computed once, and what one slot's mask or
+/// pointer says of others is not computed again (IrValue.slot_run). Sums of an online softmax are
 /// not scaled where no row of the warp has a new maximum: x * 1 is x.
 #include "backend/cuda/emit_impl.h"
+
+#include <inttypes.h>
 
 enum { LEAST_REPEATS = 8 };  // of a scale in a thread, for a vote to be cheaper than the products
 
@@ -20,6 +23,27 @@ static uint32_t need_for(const IrOp *op, const Type *type)
     if (type_is_float(type) || type_is_fp8(type))
         return NEED_SMALL;
     return compare ? NEED_COMPARE : NEED_INT;
+}
+
+/// The slot whose operands give the result in `slot`, or in one from which it is a known distance.
+static const char *first_of_run(Emit *e, const IrValue *out, unsigned slots, const char *slot)
+{
+    const uint32_t others = (slots - 1) & ~out->slot_run;
+    if (out->slot_run == 0 || slots == 1)
+        return slot;
+    return others == 0 ? "0" : cuda_text(e, "%s & %" PRIu32, slot, others);
+}
+
+/// How far a pointer lies behind the one in the first slot of its run.
+static const char *distance_in_run(Emit *e, const IrValue *out, const char *slot)
+{
+    uint32_t basis[LAYOUT_MAX_BITS] = { 0 }, image;
+    unsigned low;
+    layout_axis_bits(out->type, out->run_axis, &low);
+    for (unsigned k = 0; k < out->layout->reg_bits; k++)
+        if (out->slot_run >> k & 1)
+            basis[k] = out->layout->basis[k] >> low;
+    return cuda_linear(e, slot, basis, out->layout->reg_bits, &image);
 }
 
 /// Writes `result = before operands after` for each slot.
@@ -43,10 +67,14 @@ static bool emit_per_slot(Emit *e, const IrOp *op, const char *before, const cha
         slot = cuda_loop(e, slots, 1);
         target = cuda_slot_of(e, out, name, slot);
     }
-    const char *operands = "";
+    const char *operands = "", *from = same ? slot : first_of_run(e, out, slots, slot);
     for (uint32_t i = 0; i < op->argc; i++)
-        operands = cuda_text(e, "%s%s%s", operands, i ? ", " : "", cuda_ref(e, op->args[i], slot));
-    cuda_line(e, "%s = %s%s%s;", target, before, operands, after);
+        operands = cuda_text(e, "%s%s%s", operands, i ? ", " : "", cuda_ref(e, op->args[i], from));
+    if (from != slot && type_is_ptr(out->type))
+        cuda_line(e, "%s = %s%s%s + %s;", target, before, operands, after,
+                  distance_in_run(e, out, slot));
+    else
+        cuda_line(e, "%s = %s%s%s;", target, before, operands, after);
     if (!same)
         cuda_loop_end(e, slots, 1);
     return true;
@@ -63,7 +91,8 @@ static bool is_running_sum(const IrValue *v)
            (v->def->code == IR_DOT_WAIT || (v->def->code == IR_DOT && v->def->attr.dot.wgmma));
 }
 
-/// The exponentials, few a thread, that `v` repeats along the other axis; NULL: it is something else.
+/// The exponentials, few a thread, that `v` repeats along the other axis; NULL: it is something
+/// else.
 static const IrValue *exponentials(const IrValue *v)
 {
     const unsigned slots = cuda_slots(v);
@@ -82,13 +111,14 @@ static const IrValue *scale_of_sum(const Emit *e, const IrOp *op)
     return NULL;
 }
 
-static void emit_each(Emit *e, const IrValue *out, const char *name, const char *before,
-                      const IrValue *a, const IrValue *b, const char *after)
+/// Each slot of `out` is a's, or a's times b's.
+static void emit_each(Emit *e, const IrValue *out, const char *name, const IrValue *a,
+                      const IrValue *b)
 {
-    const char *slot = cuda_loop(e, cuda_slots(out), 1);
-    const char *second = b ? cuda_text(e, ", %s", cuda_ref(e, b, slot)) : "";
-    cuda_line(e, "%s = %s%s%s%s;", cuda_slot_of(e, out, name, slot), before, cuda_ref(e, a, slot),
-              second, after);
+    const char *slot = cuda_loop(e, cuda_slots(out), 1), *value = cuda_ref(e, a, slot);
+    if (b)
+        value = cuda_text(e, "nt_mul(%s, %s)", value, cuda_ref(e, b, slot));
+    cuda_line(e, "%s = %s;", cuda_slot_of(e, out, name, slot), value);
     cuda_loop_end(e, cuda_slots(out), 1);
 }
 
@@ -100,11 +130,11 @@ static bool emit_scaled_sum(Emit *e, const IrOp *op, const IrValue *scale)
     e->needs |= NEED_FLOAT | NEED_REDUCE;
     cuda_line(e, "if (nt_all_ones(%s)) {", cuda_place(e, scale).text);
     e->body.indent++;
-    emit_each(e, out, name, "", sum, NULL, "");
+    emit_each(e, out, name, sum, NULL);
     e->body.indent--;
     cuda_line(e, "} else {");
     e->body.indent++;
-    emit_each(e, out, name, "nt_mul(", op->args[0], op->args[1], ")");
+    emit_each(e, out, name, op->args[0], op->args[1]);
     e->body.indent--;
     cuda_line(e, "}");
     return true;
