@@ -22,7 +22,9 @@ static const struct {
 #name, name \
     }
     ROW(add_512),        ROW(add_1024),        ROW(add_2048),        ROW(add_4096_w8),
-    ROW(add_512_stream), ROW(add_1024_stream), ROW(add_2048_stream),
+    ROW(add_512_stream), ROW(add_1024_stream), ROW(add_2048_stream), ROW(add_1024_w8),
+    ROW(add_2048_w8),    ROW(add_2048_w16),    ROW(add_8192_w8),     ROW(add_512_in),
+    ROW(add_1024_in),
 #undef ROW
 };
 
