@@ -388,6 +388,8 @@ static IrFunc *job_general(Job *job, const UnitForm *form, PassCtx *passes, IrFu
     if (!job->opt->only_for || !job->archs->host)
         return last;
     IrFunc *fn = lower_kernel(&job->program, form->general, &job->arena);
+    if (fn)
+        lower_mark_grid(fn, form->grid);
     return fn && pass_run_all(passes, fn, PASS_TILE, PASS_TILE) ? fn : NULL;
 }
 
@@ -430,6 +432,8 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
     passes.no_tensor_copies = is_last && !job->opt->only_for;
     crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));
     IrFunc *fn = lower_kernel(&job->program, &k->unit->variants[index], &job->arena);
+    if (fn)
+        lower_mark_grid(fn, form->grid);
     if (!fn || !pass_run_all(&passes, fn, PASS_TILE, PASS_TILE))
         return false;
     if (is_first && job->emit & EMIT_IR)

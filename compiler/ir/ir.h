@@ -139,6 +139,7 @@ typedef struct IrParam {
     bool has_range;
     int64_t lo, hi;               ///< int: known range, inclusive
     bool is_const;                ///< nothing is stored through it
+    uint8_t grid_axis;            ///< int: 1 + the axis of the grid whose size it is; 0: none is known to be
 } IrParam;
 
 /// A ring of equal tiles in shared memory. layout/tile.c says where the elements of a tile lie.

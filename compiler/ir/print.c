@@ -284,6 +284,8 @@ static void print_param(Printer *p, const IrFunc *fn, uint32_t i)
         attr(&l, "divisor=%" PRId64, param->divisor);
     if (param->has_range)
         attr(&l, "range=[%" PRId64 ", %" PRId64 "]", param->lo, param->hi);
+    if (param->grid_axis)
+        attr(&l, "programs=%d", param->grid_axis - 1);
     attr_flag(&l, "const", param->is_const && !type_elem(v->type)->is_const);
     if (l.open)
         buf_putc(p->out, '}');

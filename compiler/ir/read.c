@@ -355,6 +355,11 @@ static bool read_param_fact(IrReader *r, IrParam *p)
         p->source_index = ok ? (uint32_t)v : 0;
         return ok;
     }
+    if (str_is(name, "programs")) {
+        bool ok = ir_text_int(r, 0, 2, &v);
+        p->grid_axis = ok ? (uint8_t)(v + 1) : 0;
+        return ok;
+    }
     if (str_is(name, "range")) {
         p->has_range = true;
         return ir_text_expect(r, '[') && ir_text_int(r, INT64_MIN, INT64_MAX, &p->lo) &&

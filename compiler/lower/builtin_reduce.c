@@ -252,10 +252,36 @@ Val lower_fn_reduce_bits(Lower *cx, const BoundArgs *args)
 
 static IrValue *along(Lower *cx, IrReduceKind kind, IrValue *x, unsigned axis)
 {
-    if (!type_is_block(x->type))
-        return x;
-    IrValue *v = lower_reduce(cx, kind, x, (int)axis, type_rank(x->type) > 1);
-    return lower_broadcast_to(cx, v, x->type, lower_builder(cx)->span);
+    return type_is_block(x->type) ? lower_reduce(cx, kind, x, (int)axis, type_rank(x->type) > 1)
+                                  : x;
+}
+
+static IrValue *like(Lower *cx, IrValue *v, const IrValue *x)
+{
+    return type_is_block(x->type) ? lower_broadcast_to(cx, v, x->type, lower_builder(cx)->span)
+                                  : v;
+}
+
+static IrValue *number_like(IrBuilder *b, const IrValue *x, double number)
+{
+    return ir_const(b, x->type, ir_const_of_float(type_elem(x->type), number));
+}
+
+/// exp(x - peak), but for a factor that is the same along the axis, and so leaves the quotients
+/// alone: 2 to the x * log2(e) - peak * log2(e), the second product rounded once for all. Where it
+/// might overflow x is the peak or as good as minus infinity, whatever it is multiplied by.
+static IrValue *powers_below(Lower *cx, IrValue *x, IrValue *peak)
+{
+    IrBuilder *b = lower_builder(cx);
+    if (type_scalar_kind(x->type) == SCALAR_F64)
+        return ir_unary(b, IR_EXP, ir_binary(b, IR_SUB, x, like(cx, peak, x)));
+    IrValue *is_small =
+        ir_binary(b, IR_LT, ir_unary(b, IR_ABS, peak), number_like(b, peak, 0x1p126));
+    IrValue *scale = ir_select(b, is_small, number_like(b, peak, 1.4426950408889634),
+                               number_like(b, peak, 1));
+    IrValue *minus = ir_unary(b, IR_NEG, ir_binary(b, IR_MUL, peak, scale));
+    IrValue *const args[] = { x, like(cx, scale, x), like(cx, minus, x) };
+    return ir_unary(b, IR_EXP2, ir_op1(b, IR_FMA, x->type, 3, args));
 }
 
 // Computed in fp32 (fp64 stays): max and exp of 16-bit floats give fp32 anyway.
@@ -277,8 +303,7 @@ Val lower_fn_softmax(Lower *cx, const BoundArgs *args)
     warn_absent(cx, "softmax", x);
     if (type_scalar_kind(x->type) != SCALAR_F64)
         x = ir_cast(b, x, scalar_of(cx, SCALAR_F32));
-    IrValue *shifted = ir_binary(b, IR_SUB, x, along(cx, REDUCE_MAX, x, axis));
-    IrValue *powers = ir_unary(b, IR_EXP, shifted);
-    return val_of(
-        ir_binary(b, ieee ? IR_DIV_RN : IR_DIV, powers, along(cx, REDUCE_SUM, powers, axis)));
+    IrValue *powers = powers_below(cx, x, along(cx, REDUCE_MAX, x, axis));
+    IrValue *sum = like(cx, along(cx, REDUCE_SUM, powers, axis), powers);
+    return val_of(ir_binary(b, ieee ? IR_DIV_RN : IR_DIV, powers, sum));
 }

@@ -153,6 +153,29 @@ IrFunc *lower_grid(Program *p, const Variant *variant, Arena *a)
     return f->grid ? lower_grid_expr(p, variant, f->grid, a) : NULL;
 }
 
+/// The parameter that an extent is, also in pieces of 1.
+static const IrValue *extent_param(const IrValue *v)
+{
+    while (v->def) {
+        const IrOp *op = v->def;
+        const bool is_whole = op->code == IR_CDIV && ir_is_const(op->args[1]) &&
+                              op->args[1]->def->attr.konst.i == 1;
+        if (op->code != IR_CAST && !is_whole)
+            return NULL;
+        v = op->args[0];
+    }
+    return v;
+}
+
+void lower_mark_grid(IrFunc *fn, const IrFunc *grid)
+{
+    for (unsigned axis = 0; grid && axis < 3; axis++) {
+        const IrValue *param = extent_param(grid->body->last->args[axis]);
+        if (param && type_is_int(fn->body->args[param->index]->type))
+            fn->params[param->index].grid_axis = (uint8_t)(axis + 1);
+    }
+}
+
 IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Arena *a)
 {
     const AstLambda *lambda = e->kind == AST_LAMBDA ? ast_lambda(e) : NULL;

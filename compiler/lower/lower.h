@@ -50,7 +50,10 @@ IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a);
 /// widened to int64) that returns three int64; NULL when the kernel has no grid= or after errors.
 IrFunc *lower_grid(Program *p, const Variant *variant, Arena *a);
 
-/// The same for an expression that the command line gave.
+/// Marks the parameters of `fn` that `grid`, of the same variant, gives as sizes along axes.
+void lower_mark_grid(IrFunc *fn, const IrFunc *grid);
+
+/// The same as lower_grid for an expression that the command line gave.
 IrFunc *lower_grid_expr(Program *p, const Variant *variant, const AstNode *e, Arena *a);
 
 /// An integer that the launcher computes from the kernel's parameters, as a function like a grid's:

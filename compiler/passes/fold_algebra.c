@@ -12,6 +12,11 @@ static bool is_integer(const IrValue *v)
     return type_is_int(v->type) || type_is_bool(v->type);
 }
 
+static bool is_signed(const IrValue *v)
+{
+    return type_is_int(v->type) && !type_is_unsigned(v->type);
+}
+
 static IrValue *const_like(Fold *f, const IrValue *v, int64_t i)
 {
     return ir_const(&f->b, v->type, ir_const_of_int(v->type, i));
@@ -138,6 +143,26 @@ static IrValue *compare_bool(Fold *f, IrOp *op)
     return op->code == IR_NE ? cast->args[0] : ir_unary(&f->b, IR_NOT, cast->args[0]);
 }
 
+/// The signed integer that a wider one is made of.
+static const IrValue *unwidened(const IrValue *v)
+{
+    while (v->def && v->def->code == IR_CAST && is_signed(v) && is_signed(v->def->args[0]) &&
+           type_elem_bytes(v->def->args[0]->type) <= type_elem_bytes(v->type))
+        v = v->def->args[0];
+    return v;
+}
+
+/// Along each axis a program's number is below the size of the grid, which may be a parameter.
+static IrValue *compare_program(Fold *f, const IrOp *op)
+{
+    const IrValue *x = unwidened(op->args[0]), *y = unwidened(op->args[1]);
+    if ((op->code != IR_LT && op->code != IR_GE) || !x->def || x->def->code != IR_PROGRAM_ID ||
+        y->def || y->block != f->b.fn->body || !is_signed(y) ||
+        f->b.fn->params[y->index].grid_axis != x->def->attr.axis + 1)
+        return NULL;
+    return const_like(f, op->results[0], op->code == IR_LT);
+}
+
 static IrValue *integer_rules(Fold *f, IrOp *op)
 {
     IrValue *x = op->args[0], *y = op->args[1];
@@ -156,6 +181,7 @@ static IrValue *integer_rules(Fold *f, IrOp *op)
         return ir_binary(&f->b, IR_ADD, x, const_like(f, y, (int64_t)(0 - (uint64_t)c.i)));
     IrValue *v = x == y ? same_operands(f, op) : NULL;
     v = v ? v : compare_bool(f, op);
+    v = v ? v : compare_program(f, op);
     return v ? v : reassociate(f, op);
 }
 

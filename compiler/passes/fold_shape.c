@@ -70,6 +70,9 @@ static IrValue *reshaped_splat(Fold *f, IrOp *op)
 IrValue *fold_shape(Fold *f, IrOp *op)
 {
     IrConst c;
+    if (op->code == IR_ARANGE && op->results[0]->type->numel == 1)
+        return ir_const(&f->b, op->results[0]->type,
+                        ir_const_of_int(op->results[0]->type, op->attr.range.lo));
     if (op->argc == 0)
         return NULL;
     IrValue *x = op->args[0];

@@ -161,6 +161,18 @@ static const PassCase cases[] = {
     { "unsigned_is_not_below_zero", "%p: *i1, %n: u32",
       "%z = const 0 : u32\n%a = lt %n, %z : i1\nstore %p, %a\n",
       "%a = const false : i1\nstore %p, %a\n" },
+    { "programs_are_in_the_grid", "%p: *i1, %n: i32 {programs=1}",
+      "%i = program_id {axis=1} : i32\n%a = lt %i, %n : i1\nstore %p, %a\n",
+      "%a = const true : i1\nstore %p, %a\n" },
+    { "programs_as_blocks_and_wider", "%p: (4) *i1, %n: i32 {programs=0}",
+      "%i = program_id {axis=0} : i32\n%w = cast %i : i64\n%m = cast %n : i64\n%s = splat %w : (1) i64\n"
+      "%r = arange 0, 1 : (1) i32\n%c = cast %r : (1) i64\n%o = add %s, %c : (1) i64\n%t = splat %m : (1) i64\n"
+      "%a = ge %o, %t : (1) i1\n%b = broadcast %a : (4) i1\nstore %p, %b\n",
+      "%b = const false : (4) i1\nstore %p, %b\n" },
+    UNCHANGED("programs_of_another_axis_stay", "%p: *i1, %n: i32 {programs=0}",
+              "%i = program_id {axis=1} : i32\n%a = lt %i, %n : i1\nstore %p, %a\n"),
+    UNCHANGED("programs_may_equal_what_is_less", "%p: *i1, %n: i32 {programs=0}, %m: i32",
+              "%i = program_id {axis=0} : i32\n%a = lt %i, %m : i1\nstore %p, %a\n"),
     { "not_of_int_comparison", "%p: *i1, %n: i32, %m: i32",
       "%a = lt %n, %m : i1\n%b = not %a : i1\nstore %p, %b\n",
       "%b = ge %n, %m : i1\nstore %p, %b\n" },
