@@ -108,32 +108,66 @@ static void emit_base(Emit *e, const EmitDot *d, unsigned which, Fragments *f)
     f->thread.text = name;
 }
 
+/// A thread's place and what loops that unroll away add to it: bits that the thread's place may
+/// have by XOR, the others as one number behind it, which becomes part of the access.
+typedef struct Spot {
+    EmitIndex thread, crossed, beside;
+} Spot;
+
+static void add_to_spot(Emit *e, Spot *at, const DotFactor *f, const char *var,
+                        const uint32_t *basis, unsigned count)
+{
+    uint32_t crossed[LAYOUT_MAX_BITS], beside[LAYOUT_MAX_BITS];
+    EmitIndex more[2];
+    if (strcmp(var, "0") == 0)
+        return;
+    for (unsigned k = 0; k < count; k++) {
+        const uint32_t place = layout_dot_index(f, basis[k]);
+        crossed[k] = place & at->thread.image;
+        beside[k] = place & ~at->thread.image;
+    }
+    more[0].text = cuda_linear(e, var, crossed, count, &more[0].image);
+    more[1].text = cuda_linear(e, var, beside, count, &more[1].image);
+    at->crossed = cuda_dot_join(e, at->crossed, more[0]);
+    at->beside = cuda_dot_join(e, at->beside, more[1]);
+}
+
+static const char *spot_text(Emit *e, const Spot *at)
+{
+    const char *text = at->thread.text;
+    if (at->crossed.image)
+        text = cuda_text(e, "(%s ^ (%s))", text, at->crossed.text);
+    return at->beside.image ? cuda_text(e, "%s + (%s)", text, at->beside.text) : text;
+}
+
 /// Fetches the fragments of step k.
 static void emit_fetch(Emit *e, const EmitDot *d, unsigned which, const Fragments *f, const char *k)
 {
     const DotFactor *x = f->factor;
     uint32_t steps[LAYOUT_MAX_BITS], tiles[LAYOUT_MAX_BITS];
     const unsigned step_count = x->inner_bits - f->step_bits;
+    Spot at = { f->thread, { "0", 0 }, { "0", 0 } };
     for (unsigned i = 0; i < step_count; i++)
         steps[i] = UINT32_C(1) << (x->inner_low + f->step_bits + i);
-    EmitIndex at = cuda_dot_join(e, f->thread, cuda_dot_index(e, x, k, steps, step_count));
+    add_to_spot(e, &at, x, k, steps, step_count);
     const char *j = cuda_dot_loop(e, "j", 1u << f->tile_bits, together(f));
     memcpy(tiles, f->tiles, sizeof tiles);
     if (together(f) == 2)
         tiles[0] = 0;
-    at = cuda_dot_join(e, at, cuda_dot_index(e, x, j, tiles, f->tile_bits));
+    add_to_spot(e, &at, x, j, tiles, f->tile_bits);
     if (f->fetch == FETCH_WORDS) {
         const char *w = cuda_dot_loop(e, "w", f->words, 1);
-        at = cuda_dot_join(e, at, cuda_dot_index(e, x, w, f->inside, f->inside_bits));
+        add_to_spot(e, &at, x, w, f->inside, f->inside_bits);
+        const char *place = spot_text(e, &at);
         const char *word = f->type == d->ctype[which]
-                               ? cuda_text(e, "%s[%s]", d->tile[which], at.text)
-                               : cuda_text(e, "nt_shared_word(%s + (%s))", d->tile[which], at.text);
+                               ? cuda_text(e, "%s[%s]", d->tile[which], place)
+                               : cuda_text(e, "nt_shared_word(%s + (%s))", d->tile[which], place);
         cuda_line(e, "%s[%s * %u + %s] = %s;", f->name, j, f->words, w, word);
         cuda_block_end(e);
     } else {
         cuda_line(e, "nt_ldmatrix%s<%u>(%s + %s * %u, %s + (%s));",
                   f->fetch == FETCH_TRANS ? "_trans" : "", f->words * together(f), f->name, j,
-                  f->words, d->tile[which], at.text);
+                  f->words, d->tile[which], spot_text(e, &at));
     }
     cuda_block_end(e);
 }
@@ -143,8 +177,11 @@ static void emit_rounding(Emit *e, const EmitDot *d, const Fragments *f)
 {
     if (!f->factor->in_tile || f->factor->is_tf32 || d->op->attr.dot.precision != PRECISION_TF32)
         return;
-    const char *r = cuda_dot_loop(e, "r", f->words << f->tile_bits, 1);
-    cuda_line(e, "%s[%s] = nt_tf32_word(%s[%s]);", f->name, r, f->name, r);
+    const unsigned half = f->words / 2;  // of a row: the words behind are of its other half
+    const char *r = cuda_dot_loop(e, "r", f->words << f->tile_bits, f->words);
+    for (unsigned w = 0; w < half; w++)
+        cuda_line(e, "nt_tf32_words(%s + (%s + %u), %s + (%s + %u));", f->name, r, w, f->name, r,
+                  w + half);
     cuda_block_end(e);
 }
 

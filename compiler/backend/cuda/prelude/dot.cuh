@@ -16,11 +16,20 @@ NT_DEV float nt_tf32(float x)
 #endif
 }
 
-// The same for a matrix instruction, which does not look at the bits that a rounded number has not: one instruction less.
-NT_DEV unsigned nt_tf32_word(unsigned bits)
+// Two words of one row (of B: of one column) to tf32 for a matrix instruction, which does not look at the bits that a
+// rounded number has not. One that is no number spoils what both are part of, so that it may leave both as they are.
+NT_DEV void nt_tf32_words(unsigned *x, unsigned *y)
 {
-    const float x = __uint_as_float(bits);
-    return fabsf(x) < NT_INF_F32 ? bits + 0x1000u : bits;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(*x) : "f"(__uint_as_float(*x)));
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(*y) : "f"(__uint_as_float(*y)));
+#else
+    const float a = __uint_as_float(*x), b = __uint_as_float(*y);
+    if (!(a != a || b != b)) {
+        *x += 0x1000u;  // infinities stay: only the bits that nobody looks at change
+        *y += 0x1000u;
+    }
+#endif
 }
 
 // What is left of `x` without its rounded part; nothing where that is infinite or no number.
