@@ -18,6 +18,9 @@
 ///            iteration before this one has used
 ///            the body, with TILE in place of the loads
 ///
+/// Where a load's address cannot be computed ahead (a WHILE never is), the products wait instead, if
+/// they can (pipeline_defer.c).
+///
 /// One barrier an iteration is enough, since a tile is written again only behind the next one. The
 /// loops of range(num_stages=1), and those whose tiles shared memory cannot hold twice, stay.
 #include "layout/layout.h"
@@ -40,6 +43,8 @@ typedef struct Search {
     Pipe *pipe;
     Loop loop;
     FeedVec feeds;
+    bool defers;  ///< products may come later: no address need advance
+    bool misses;  ///< a factor cannot be brought ahead
 } Search;
 
 static bool is_fed(const FeedVec *feeds, const IrValue *v)
@@ -102,8 +107,8 @@ static bool is_async(const Search *s, const IrValue *v, unsigned axis)
     const IrOp *load = v->def;
     return (p->cx->features & TARGET_CP_ASYNC) != 0 && p->cx->copies != COPY_SYNC &&
            load->code == IR_LOAD && is_zero(load->args[2]) &&
-           pipeline_advances(p, &s->loop, load->args[0]) &&
-           pipeline_advances(p, &s->loop, load->args[1]) &&
+           (s->defers || (pipeline_advances(p, &s->loop, load->args[0]) &&
+                          pipeline_advances(p, &s->loop, load->args[1]))) &&
            pipeline_may_overtake(p, s->loop.op, load) && moves_in_pieces(p, load, axis);
 }
 
@@ -136,15 +141,18 @@ static void consider(Search *s, const IrOp *dot, unsigned which, IrValue *v, uns
     // Some dots read only tiles that are fast along the inner axis.
     const bool turned =
         axis != inner && !layout_dot_takes_tile(dot, which, false, p->fn->num_warps);
-    // Rounded in registers on the way; a right factor in rows, when they are read (layout_dot_swaps).
+    // Rounded in registers on the way; a right factor in rows, when they are read
+    // (layout_dot_swaps).
     const bool by_rows = which == 1 && axis != inner && !turned;
     const bool rounds = tf32_must_be_rounded(dot) && !by_rows;
     if (rounds && !tf32_everywhere(p->fn, v))
         return;
     Feed f = { .kind = FEED_ASYNC, .value = v, .fast = (uint8_t)axis };
     if (turned || rounds || !is_async(s, v, axis)) {
-        if (!pipeline_advances(p, &s->loop, v))
+        if (s->defers || !pipeline_advances(p, &s->loop, v)) {
+            s->misses = true;
             return;
+        }
         f.kind = FEED_STAGED;
         f.fast = (uint8_t)(turned ? inner : axis);
         f.rounds = rounds;
@@ -288,26 +296,54 @@ static IrOp *guarded(Pipe *p, IrOp *op)
     return pipeline_guard(p, op, loads.list.at, loads.list.len, in_pieces);
 }
 
-static void run_loop(Pipe *p, IrOp *op)
+/// The loop with its products some iterations later, if that helps and can be.
+static bool deferred(Pipe *p, const Loop *loop, unsigned wanted)
 {
-    const unsigned wanted = op->attr.num_stages ? op->attr.num_stages : p->fn->num_stages;
-    const IrValue *step = op->args[2];
-    bool pipelined = false;
-    ir_walk_block(op->regions[0], is_pipelined, &pipelined);
-    if (wanted < 2 || pipelined || (ir_is_const(step) && step->def->attr.konst.i <= 0))
-        return;
-    p->axes = axis_info_compute(p->fn, p->cx->arena);
+    Search s = { .pipe = p, .loop = *loop, .defers = true };
+    ir_walk_block(s.loop.body, look_at_dot, &s);
+    if (s.misses || !pipeline_can_defer(p, &s.loop, &s.feeds))
+        return false;
+    const unsigned stages = stages_that_fit(&s, wanted);
+    if (stages < 2)
+        return false;
+    make_rings(&s);
+    pipeline_defer(p, &s.loop, &s.feeds, stages);
+    return true;
+}
+
+static void run_for(Pipe *p, IrOp *op, unsigned wanted)
+{
     op = guarded(p, op);
     p->axes = axis_info_compute(p->fn, p->cx->arena);
     p->value_count = p->fn->value_count;
     Search s = { .pipe = p, .loop = { .op = op, .body = op->regions[0] } };
     pipeline_find_advancing(p, &s.loop);
     ir_walk_block(s.loop.body, look_at_dot, &s);
+    if (s.misses && deferred(p, &s.loop, wanted))
+        return;
     const unsigned stages = stages_that_fit(&s, wanted);
     if (s.feeds.len == 0 || stages < 2)
         return;
     make_rings(&s);
     pipeline_build(p, &s.loop, &s.feeds, stages);
+}
+
+static void run_loop(Pipe *p, IrOp *op)
+{
+    const unsigned wanted = op->attr.num_stages ? op->attr.num_stages : p->fn->num_stages;
+    bool pipelined = false;
+    for (uint32_t r = 0; r < op->regionc && !pipelined; r++)
+        ir_walk_block(op->regions[r], is_pipelined, &pipelined);
+    if (wanted < 2 || pipelined)
+        return;
+    p->axes = axis_info_compute(p->fn, p->cx->arena);
+    p->value_count = p->fn->value_count;
+    if (op->code == IR_WHILE) {
+        const Loop loop = { .op = op, .body = op->regions[1] };
+        deferred(p, &loop, wanted);
+    } else if (!ir_is_const(op->args[2]) || op->args[2]->def->attr.konst.i > 0) {
+        run_for(p, op, wanted);
+    }
 }
 
 static void run_block(Pipe *p, IrBlock *b)
@@ -316,7 +352,7 @@ static void run_block(Pipe *p, IrBlock *b)
         next = op->next;
         for (uint32_t r = 0; r < op->regionc; r++)
             run_block(p, op->regions[r]);
-        if (op->code == IR_FOR)
+        if (op->code == IR_FOR || op->code == IR_WHILE)
             run_loop(p, op);
     }
 }

@@ -227,23 +227,32 @@ static void append(Arena *arena, IrValue ***list, uint32_t count, IrValue *v)
     *list = longer;
 }
 
-/// Makes the loop carry one more value; gives it as the body sees it. What the body yields for it
-/// has to be appended to the yield in the same order.
-static IrValue *carry(IrFunc *fn, IrOp *loop, IrValue *initial)
+IrValue *pipeline_carry(IrFunc *fn, IrOp *loop, IrValue *initial)
 {
-    IrValue *result = ARENA_NEW(fn->arena, IrValue);
+    IrValue *result = ARENA_NEW(fn->arena, IrValue), *arg = NULL;
     *result = (IrValue){
         .type = initial->type, .def = loop, .index = loop->resultc, .id = fn->value_count++
     };
     append(fn->arena, &loop->args, loop->argc++, initial);
     append(fn->arena, &loop->results, loop->resultc++, result);
-    return ir_block_arg(fn, loop->regions[0], initial->type, initial->hint);
+    for (uint32_t r = 0; r < loop->regionc; r++)
+        arg = ir_block_arg(fn, loop->regions[r], initial->type, initial->hint);
+    return arg;
 }
 
-static void yield_more(IrFunc *fn, IrOp *loop, IrValue *v)
+void pipeline_yield_more(IrFunc *fn, IrOp *loop, IrValue *v)
 {
-    IrOp *yield = loop->regions[0]->last;
+    IrOp *yield = loop->regions[loop->regionc - 1]->last;
     append(fn->arena, &yield->args, yield->argc++, v);
+}
+
+IrValue *pipeline_turned(IrBuilder *b, IrValue *slot, unsigned by, unsigned stages)
+{
+    IrValue *sum = ir_binary(b, IR_ADD, slot, ir_const_int(b, slot->type, by));
+    if ((stages & (stages - 1)) == 0)
+        return ir_binary(b, IR_AND, sum, ir_const_int(b, slot->type, stages - 1));
+    IrValue *all = ir_const_int(b, slot->type, stages);
+    return ir_select(b, ir_binary(b, IR_LT, sum, all), sum, ir_binary(b, IR_SUB, sum, all));
 }
 
 /// The loop carries the state, how many iterations are left to bring, and which tile is read.
@@ -257,19 +266,9 @@ static void carry_state(Ahead *a, IrBuilder *b, IrValue *trips)
                   ir_const_int(b, trips->type, 0));
     IrValue *slot = ir_const_int(b, i32, 0);
     for (uint32_t i = 0; i < a->carried.len; i++)
-        a->state[i] = carry(b->fn, loop, a->state[i]);
-    a->left = carry(b->fn, loop, left);
-    a->slot = carry(b->fn, loop, slot);
-}
-
-/// slot + by modulo the stages.
-static IrValue *turned(const Ahead *a, IrBuilder *b, IrValue *slot, unsigned by)
-{
-    IrValue *sum = ir_binary(b, IR_ADD, slot, ir_const_int(b, slot->type, by));
-    if ((a->stages & (a->stages - 1)) == 0)
-        return ir_binary(b, IR_AND, sum, ir_const_int(b, slot->type, a->stages - 1));
-    IrValue *stages = ir_const_int(b, slot->type, a->stages);
-    return ir_select(b, ir_binary(b, IR_LT, sum, stages), sum, ir_binary(b, IR_SUB, sum, stages));
+        a->state[i] = pipeline_carry(b->fn, loop, a->state[i]);
+    a->left = pipeline_carry(b->fn, loop, left);
+    a->slot = pipeline_carry(b->fn, loop, slot);
 }
 
 /// At the beginning of the body: what of a later iteration is done before this one's own work.
@@ -282,7 +281,7 @@ static void build_begin(Ahead *a, IrBuilder *b)
     if (a->kind == FEED_STAGED)
         return;
     copy_ops(a, b, false, more);
-    begin_copies(a, b, more, turned(a, b, a->slot, a->distance), true);
+    begin_copies(a, b, more, pipeline_turned(b, a->slot, a->distance, a->stages), true);
 }
 
 /// At its end: the rest of it, and what the loop carries on.
@@ -291,14 +290,15 @@ static void build_end(Ahead *a, IrBuilder *b)
     IrOp *loop = a->loop->op;
     if (a->kind == FEED_STAGED) {
         copy_ops(a, b, false, NULL);
-        put_tiles(a, b, turned(a, b, a->slot, 1), true);
+        put_tiles(a, b, pipeline_turned(b, a->slot, 1, a->stages), true);
     }
     advance_state(a, b);
     for (uint32_t i = 0; i < a->carried.len; i++)
-        yield_more(b->fn, loop, a->state[i]);
+        pipeline_yield_more(b->fn, loop, a->state[i]);
     IrValue *some = ir_binary(b, IR_NE, a->left, ir_const_int(b, a->left->type, 0));
-    yield_more(b->fn, loop, ir_binary(b, IR_SUB, a->left, ir_cast(b, some, a->left->type)));
-    yield_more(b->fn, loop, turned(a, b, a->slot, 1));
+    pipeline_yield_more(b->fn, loop,
+                        ir_binary(b, IR_SUB, a->left, ir_cast(b, some, a->left->type)));
+    pipeline_yield_more(b->fn, loop, pipeline_turned(b, a->slot, 1, a->stages));
 }
 
 /* ---- what reads the tiles ---- */

@@ -2,7 +2,7 @@
 ///
 /// pipeline_guard.c proves more of addresses, pipeline_slice.c says what of a loop's body can be
 /// computed for a later iteration, pipeline.c chooses what dots take from rings of tiles,
-/// pipeline_build.c rewrites the loop.
+/// pipeline_build.c rewrites the loop, pipeline_defer.c one whose addresses cannot be advanced.
 #ifndef NEWT_PASSES_PIPELINE_IMPL_H
 #define NEWT_PASSES_PIPELINE_IMPL_H
 #include "passes/axis_info.h"
@@ -16,7 +16,7 @@ typedef struct Pipe {
     uint32_t scratch;      ///< bytes of shared memory that some dot needs for other factors
 } Pipe;
 
-/// A FOR, seen by its parts.
+/// A FOR, seen by its parts (or a WHILE, of which nothing advances).
 typedef struct Loop {
     IrOp *op;
     IrBlock *body;
@@ -55,6 +55,18 @@ typedef struct Feed {
 
 typedef VEC(Feed) FeedVec;
 
+/// Makes the loop carry one more value; gives it as the body sees it. What the body yields for it
+/// has to be appended to the yield in the same order.
+IrValue *pipeline_carry(IrFunc *fn, IrOp *loop, IrValue *initial);
+void pipeline_yield_more(IrFunc *fn, IrOp *loop, IrValue *v);
+/// slot + by modulo the stages.
+IrValue *pipeline_turned(IrBuilder *b, IrValue *slot, unsigned by, unsigned stages);
+
+/// True when all products of the loop (a FOR or WHILE) only sum up what the feeds bring, so that
+/// they may come iterations later.
+bool pipeline_can_defer(Pipe *p, const Loop *loop, const FeedVec *feeds);
+/// Rewrites such a loop: its products come `stages` - 1 iterations later, the last ones behind it.
+void pipeline_defer(Pipe *p, Loop *loop, const FeedVec *feeds, unsigned stages);
 /// Rewrites the loop: ASYNC feeds `stages` - 1 iterations ahead, STAGED ones by one.
 void pipeline_build(Pipe *p, Loop *loop, const FeedVec *feeds, unsigned stages);
 

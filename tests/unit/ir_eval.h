@@ -177,6 +177,31 @@ static inline bool ir_eval_for(IrEval *ev, const IrOp *op)
     return true;
 }
 
+static inline bool ir_eval_while(IrEval *ev, const IrOp *op)
+{
+    const IrBlock *condition = op->regions[0], *body = op->regions[1];
+    int64_t **carried = ARENA_NEW_N(ev->arena, int64_t *, op->resultc);
+    for (uint32_t i = 0; i < op->resultc; i++)
+        carried[i] = ev->value[op->args[i]->id];
+    for (;;) {
+        for (uint32_t i = 0; i < op->resultc; i++)
+            ir_eval_set(ev, condition->args[i], carried[i]);
+        if (!ir_eval_block(ev, condition))
+            return false;
+        if (!*ev->value[condition->last->args[0]->id])
+            break;
+        for (uint32_t i = 0; i < op->resultc; i++)
+            ir_eval_set(ev, body->args[i], carried[i]);
+        if (!ir_eval_block(ev, body))
+            return false;
+        for (uint32_t i = 0; i < op->resultc; i++)
+            carried[i] = ev->value[body->last->args[i]->id];
+    }
+    for (uint32_t i = 0; i < op->resultc; i++)
+        ir_eval_set(ev, op->results[i], carried[i]);
+    return true;
+}
+
 static inline bool ir_eval_if(IrEval *ev, const IrOp *op)
 {
     const IrBlock *taken = op->regions[*ev->value[op->args[0]->id] ? 0 : 1];
@@ -196,6 +221,8 @@ static inline bool ir_eval_block(IrEval *ev, const IrBlock *b)
             continue;
         if (op->code == IR_FOR)
             ok = ir_eval_for(ev, op);
+        else if (op->code == IR_WHILE)
+            ok = ir_eval_while(ev, op);
         else if (op->code == IR_IF)
             ok = ir_eval_if(ev, op);
         else if (op->code == IR_STORE)

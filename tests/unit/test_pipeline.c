@@ -350,7 +350,53 @@ static const Case cases[] = {
       "%na = ptr_add %pa, %step : (4, 16) *i8\n%nb = ptr_add %pb, %step : (4, 16) *i8\n"
       "yield %d, %na, %nb\n}\n" AFTER,
       2, 0 },
+    // The next tile is known when its iteration comes: products come later, the last ones in a loop
+    // of their own.
+    { "addresses_from_a_branch",
+      PARAMS BEFORE
+      "%r, %last = for %zero, %n, %one, %z, %zero : (4, 4) i32, i32 (%k: i32, %acc: (4, 4) i32, "
+      "%o: i32) {\n%os = splat %o : (4, 16) i32\n%pa = ptr_add %ap, %os : (4, 16) *i8\n"
+      "%pb = ptr_add %bp, %os : (4, 16) *i8\n" LOADS DOT
+      "%odd = and %k, %one : i32\n%is = eq %odd, %one : i1\n%p = if %is : i32 {\n"
+      "%far = add %o, %c16 : i32\nyield %far\n} else {\n%q = mul %k, %c16 : i32\nyield %q\n}\n"
+      "yield %d, %p\n}\n" AFTER,
+      4, 0 },
+    { "a_condition",
+      PARAMS BEFORE
+      "%r, %last = while %z, %zero : (4, 4) i32, i32 (%a0: (4, 4) i32, %k0: i32) {\n"
+      "%more = lt %k0, %n : i1\nyield %more\n} do (%acc: (4, 4) i32, %k: i32) {\n" POINTERS LOADS
+          DOT "%next = add %k, %one : i32\nyield %d, %next\n}\n" AFTER,
+      4, 0 },
+    { "two_sums_of_one_tile",
+      PARAMS BEFORE
+      "%r, %s, %last = while %z, %z, %zero : (4, 4) i32, (4, 4) i32, i32 (%a0: (4, 4) i32, %a1: "
+      "(4, 4) "
+      "i32, %k0: i32) {\n%more = lt %k0, %n : i1\nyield %more\n} do (%acc: (4, 4) i32, %acc2: (4, "
+      "4) "
+      "i32, %k: i32) {\n" POINTERS LOADS DOT "%xt = trans %x {perm=[1, 0]} : (16, 4) i8\n"
+      "%e = dot %y, %xt, %acc2 {precision=ieee} : (4, 4) i32\n%next = add %k, %one : i32\n"
+      "yield %d, %e, %next\n}\n%cz = splat %c : (4, 4) *i32\n%c9 = const 2048 : (4, 4) i32\n"
+      "%ra = broadcast %rows : (4, 4) i32\n%co = add %c9, %ra : (4, 4) i32\n"
+      "%c0 = ptr_add %cz, %co : (4, 4) *i32\nstore %c0, %s\n" AFTER,
+      4, 0 },
     // From here on nothing may run ahead.
+    { "a_sum_that_the_condition_reads",
+      PARAMS BEFORE
+      "%r, %last = while %z, %zero : (4, 4) i32, i32 (%a0: (4, 4) i32, %k0: i32) {\n"
+      "%s1 = reduce %a0 {kind=max, axis=1} : (4) i32\n%s2 = reduce %s1 {kind=max, axis=0} : i32\n"
+      "%few = lt %k0, %n : i1\n%low = lt %s2, %c16 : i1\n%more = and %few, %low : i1\n"
+      "yield %more\n} do (%acc: (4, 4) i32, %k: i32) {\n" POINTERS LOADS DOT
+      "%next = add %k, %one : i32\nyield %d, %next\n}\n" AFTER,
+      0, 0 },
+    { "a_tile_that_the_condition_reads",
+      PARAMS BEFORE
+      "%r, %last = while %z, %zero : (4, 4) i32, i32 (%a0: (4, 4) i32, %k0: i32) {\n"
+      "%more = lt %k0, %n : i1\nyield %more\n} do (%acc: (4, 4) i32, %k: i32) {\n" POINTERS LOADS
+          DOT
+      "%s1 = reduce %x {kind=max, axis=1} : (4) i8\n%s2 = reduce %s1 {kind=max, axis=0} : i8\n"
+      "%s3 = cast %s2 : i32\n%by = max %s3, %one : i32\n%next = add %k, %by : i32\n"
+      "yield %d, %next\n}\n" AFTER,
+      0, 0 },
     { "stores_to_what_is_loaded",
       PARAMS BEFORE LOOP(UP_TO_N, POINTERS LOADS DOT
                          "%next = ptr_add %pa, %step : (4, 16) *i8\n"

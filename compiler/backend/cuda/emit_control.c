@@ -78,7 +78,8 @@ static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *name
         if (is_carried_in_pairs(result)) {
             cuda_line(e, "unsigned %s[%u];", names[i], cuda_slots(result) / 2);
             if (named_by)
-                emit_pairs(e, result, names[i], cuda_place(e, op->args[op->argc - op->resultc + i]));
+                emit_pairs(e, result, names[i],
+                           cuda_place(e, op->args[op->argc - op->resultc + i]));
             continue;
         }
         cuda_set_place(e, result, cuda_held_as(result), names[i]);
@@ -150,8 +151,9 @@ static bool const_of(const IrValue *v, int64_t *value)
     return true;
 }
 
-/// How a loop counts: by its counter where the step is 1, which never passes the end; in 64 bits where no
-/// other step can wrap them; else by trips, which cost a division, so that the counter may wrap.
+/// How a loop counts: by its counter where the step is 1, which never passes the end; in 64 bits
+/// where no other step can wrap them; else by trips, which cost a division, so that the counter may
+/// wrap.
 typedef struct Counting {
     const char *counter, *ctype, *end, *step;
     const char *trips, *wide;  // both NULL: by the counter
@@ -169,8 +171,12 @@ static bool is_of_launch(const IrValue *v)
 static Counting emit_for_head(Emit *e, const IrOp *op)
 {
     const char *lo = cuda_ref(e, op->args[0], "0");
-    Counting c = { cuda_value_name(e, op->regions[0]->args[0]), cuda_ctype(e, op->args[0]->type),
-                   cuda_ref(e, op->args[1], "0"), cuda_ref(e, op->args[2], "0"), NULL, NULL };
+    Counting c = { cuda_value_name(e, op->regions[0]->args[0]),
+                   cuda_ctype(e, op->args[0]->type),
+                   cuda_ref(e, op->args[1], "0"),
+                   cuda_ref(e, op->args[2], "0"),
+                   NULL,
+                   NULL };
     int64_t by = 0;
     const bool is_const = const_of(op->args[2], &by),
                down = is_const && type_is_signed(op->args[2]->type) && by < 0;
@@ -184,15 +190,15 @@ static Counting emit_for_head(Emit *e, const IrOp *op)
     cuda_line(e, "%s %s = %s;", c.ctype, c.counter, lo);
     if (is_of_launch(op->args[2]) && type_elem_bytes(op->args[0]->type) == sizeof(int32_t)) {
         c.wide = cuda_name(e, "wide");
-        cuda_line(e, "for (long long %s = %s; %s < %s; %s += %s, %s = nt_add<%s>(%s, %s)) {", c.wide, lo,
-                  c.wide, c.end, c.wide, c.step, c.counter, c.ctype, c.counter, c.step);
+        cuda_line(e, "for (long long %s = %s; %s < %s; %s += %s, %s = nt_add<%s>(%s, %s)) {",
+                  c.wide, lo, c.wide, c.end, c.wide, c.step, c.counter, c.ctype, c.counter, c.step);
         return c;
     }
     c.trips = cuda_name(e, "trips");
     cuda_line(
         e, "for (auto %s = nt_trips%s<%s>(%s, %s, %s); %s != 0; %s--, %s = nt_add<%s>(%s, %s)) {",
-        c.trips, down ? "_down" : "", c.ctype, lo, c.end, c.step, c.trips, c.trips, c.counter, c.ctype,
-        c.counter, c.step);
+        c.trips, down ? "_down" : "", c.ctype, lo, c.end, c.step, c.trips, c.trips, c.counter,
+        c.ctype, c.counter, c.step);
     return c;
 }
 
@@ -212,12 +218,32 @@ static void emit_next_iteration(Emit *e, const Counting *c)
     cuda_line(e, "%s = nt_add<%s>(%s, %s);", c->counter, c->ctype, c->counter, c->step);
 }
 
+/// A product and no barrier: NVRTC would repeat the text, for a loop that turns a few times (the
+/// products that a pipeline leaves behind its loop).
+static bool is_better_rolled(const IrOp *loop)
+{
+    int64_t by = 0;
+    bool multiplies = false;
+    if (!const_of(loop->args[2], &by) || by != 1)  // text would come in between
+        return false;
+    for (const IrOp *op = loop->regions[0]->first; op != NULL; op = op->next) {
+        if (op->code == IR_BARRIER || op->code == IR_ASYNC_WAIT || op->regionc > 0)
+            return false;
+        multiplies |= op->code == IR_DOT && op->attr.dot.mma;
+    }
+    return multiplies;
+}
+
 bool cuda_emit_for(Emit *e, const IrOp *op)
 {
     const IrBlock *body = op->regions[0];
     const char **names = declare_carried(e, op, body, 1);
     const bool twice = cuda_dot_words_in_turn(e, body);
 
+    if (is_better_rolled(op)) {
+        e->needs |= NEED_BASE;
+        cuda_line(e, "NT_ROLLED");
+    }
     const Counting counting = emit_for_head(e, op);
     e->body.indent++;
     e->loops++;

@@ -11,10 +11,12 @@
 #endif
 #ifndef NT_UNROLL
 #define NT_UNROLL _Pragma("unroll")
+#define NT_ROLLED _Pragma("unroll 1")
 #define NT_UNROLL_SOME _Pragma("unroll 8")
 #endif
 #ifndef NT_UNROLL_SOME
 #define NT_UNROLL_SOME NT_UNROLL
+#define NT_ROLLED
 #endif
 // NAME points to T's in the shared memory of the program, OFFSET bytes from its start.
 #ifndef NT_SHARED
