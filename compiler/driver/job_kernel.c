@@ -125,6 +125,12 @@ static HostcOptions job_host_options(Job *job, const JobKernel *k)
                            .sources = &job->sources };
 }
 
+/// Integers of tile kernels are as wide on the host as on the chips that get the variant.
+static bool job_is_narrow_on_host(const Job *job, const Variant *v)
+{
+    return v->narrow && !job->opt->only_for;
+}
+
 /// What the launcher needs of a form before it runs anything: tests, grid.
 static bool job_launch_text(Job *job, JobKernel *k, uint32_t index)
 {
@@ -138,27 +144,32 @@ static bool job_launch_text(Job *job, JobKernel *k, uint32_t index)
         if (!job_predicates(job, k, form, &k->unit->variants[v], &opt, out))
             return false;
         out->grid_symbol = form->grid ? job_form_symbol(job, k, "grid", origin) : NULL;
-        out->host_symbol = job->archs->host ? job_form_symbol(job, k, "host", origin) : NULL;
+        const char *what = job_is_narrow_on_host(job, &k->unit->variants[v]) ? "host32" : "host";
+        out->host_symbol = job->archs->host ? job_form_symbol(job, k, what, origin) : NULL;
     }
     opt.symbol = k->variants[form->first_variant].grid_symbol;
     return !form->grid || origin != index ||
            hostc_emit_grid(form->grid, &opt, &job->diags, &job->host);
 }
 
-/// The host needs one function a form: facts about arguments change nothing there.
-static bool job_host_text(Job *job, JobKernel *k, uint32_t index, const IrFunc *generic)
+/// The host needs one function a form, and of tile kernels a second one for integers of 32 bits.
+static bool job_host_text(Job *job, JobKernel *k, uint32_t index, bool narrow, const IrFunc *fn)
 {
-    const UnitForm *form = &k->unit->forms[index];
-    const uint32_t origin = job_form_origin(k->unit, index);
+    const KernelUnit *unit = k->unit;
+    const UnitForm *form = &unit->forms[index];
+    const uint32_t origin = job_form_origin(unit, index);
+    const uint32_t end = unit->forms[origin].first_variant + unit->forms[origin].variant_count;
     HostcOptions opt = job_host_options(job, k);
-    uint64_t scratch = k->variants[k->unit->forms[origin].first_variant].host_scratch;
-    if (!job->archs->host)
-        return true;
-    opt.symbol = k->variants[form->first_variant].host_symbol;
-    if (origin == index && !hostc_emit_kernel(generic, &opt, &job->diags, &job->host, &scratch))
+    // Of an earlier form: what its last variant of the same width has.
+    uint64_t scratch = job->archs->host ? k->variants[end - (narrow ? 2 : 1)].host_scratch : 0;
+    opt.symbol = job_form_symbol(job, k, narrow ? "host32" : "host", origin);
+    if (job->archs->host && origin == index &&
+        !hostc_emit_kernel(fn, &opt, &job->diags, &job->host, &scratch))
         return false;
-    for (uint32_t i = 0; i < form->variant_count; i++)
-        k->variants[form->first_variant + i].host_scratch = scratch;
+    for (uint32_t v = form->first_variant; v < form->first_variant + form->variant_count; v++) {
+        if (job_is_narrow_on_host(job, &unit->variants[v]) == narrow)
+            k->variants[v].host_scratch = scratch;
+    }
     return true;
 }
 
@@ -423,15 +434,16 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
                        .verify_each = job->opt->verify_each,
                        .dump_after = job_after_pass,
                        .dump_cx = &dump };
-    const bool is_last = index + 1 == form->first_variant + form->variant_count;
+    const Variant *variant = &k->unit->variants[index];
+    const uint32_t left = form->first_variant + form->variant_count - index;
     ReportNotes notes = { .arena = &job->arena };
     job_limit(k, text, &passes);
     passes.on_copy = report_note_copy;
     passes.on_copy_cx = &notes;
     // The last variant takes all arguments, those too for which there can be no tensor map.
-    passes.no_tensor_copies = is_last && !job->opt->only_for;
+    passes.no_tensor_copies = left == 1 && !job->opt->only_for;
     crash_stage(job->path, arena_printf(&job->arena, "lowering kernel %s", k->c_name));
-    IrFunc *fn = lower_kernel(&job->program, &k->unit->variants[index], &job->arena);
+    IrFunc *fn = lower_kernel(&job->program, variant, &job->arena);
     if (fn)
         lower_mark_grid(fn, form->grid);
     if (!fn || !pass_run_all(&passes, fn, PASS_TILE, PASS_TILE))
@@ -439,11 +451,12 @@ static bool job_variant(Job *job, JobKernel *k, JobText *text, uint32_t index, b
     if (is_first && job->emit & EMIT_IR)
         ir_print(fn, NULL, &k->ir);
     balance_count(fn, &k->balances[index]);
-    if (is_first && is_last) {
-        if (index + 1 == k->unit->variant_count)
-            job_uses(job, k, fn);
-        IrFunc *host = job_general(job, form, &passes, fn);
-        if (!host || !job_host_text(job, k, text->form, host))
+    if (is_first && index + 1 == k->unit->variant_count)
+        job_uses(job, k, fn);
+    // The last one assumes nothing, the one before it, of tile kernels, only that 32 bits do.
+    if (is_first && (left == 1 || (left == 2 && job_is_narrow_on_host(job, variant)))) {
+        IrFunc *host = left == 1 ? job_general(job, form, &passes, fn) : fn;
+        if (!host || !job_host_text(job, k, text->form, left == 2, host))
             return false;
     }
     if (job->archs->gpu.len ? !job_chips(job, text) : !(job->emit & (EMIT_CUDA | EMIT_IR_AFTER)))

@@ -371,10 +371,34 @@ static void test_carried(RunCx *cx)
     }
 }
 
-RUN_TESTS = { { "parts", test_parts },         { "helpers", test_helpers },
-              { "histogram", test_histogram }, { "batched", test_batched },
-              { "by_index", test_by_index },   { "instances", test_instances },
-              { "layernorm", test_layernorm }, { "exchange", test_exchange },
-              { "tuned", test_tuned },         { "attention", test_attention },
-              { "words", test_words },         { "columns", test_columns },
-              { "carried", test_carried },     RUN_END };
+static void test_narrow_sums(RunCx *cx)
+{
+    enum { M = 3, N = 37 };
+    int32_t x[M * N];
+    int64_t got[M * N];
+    for (size_t i = 0; i < M * N; i++)
+        x[i] = i % 2 ? INT32_MAX - (int32_t)run_between(cx, 0, 30) : (int32_t)run_random(cx);
+    void *out = RUN_OUT(cx, sizeof got);
+    const int32_t by = (int32_t)run_between(cx, 1, 10);
+    RUN_OK(K(narrow_sums)(cx->device, NULL, TENSOR(RUN_IN(cx, x), NEWT_I32, 2, M, N),
+                          TENSOR(out, NEWT_I64, 2, M, N), by));
+    run_get(cx, out, got);
+    for (size_t i = 0; i < M * N; i++)
+        assert_int_equal(got[i], (int32_t)((uint32_t)x[i] + (uint32_t)by + (uint32_t)(i % N)));
+}
+
+RUN_TESTS = { { "parts", test_parts },
+              { "helpers", test_helpers },
+              { "histogram", test_histogram },
+              { "batched", test_batched },
+              { "by_index", test_by_index },
+              { "instances", test_instances },
+              { "layernorm", test_layernorm },
+              { "exchange", test_exchange },
+              { "tuned", test_tuned },
+              { "attention", test_attention },
+              { "words", test_words },
+              { "columns", test_columns },
+              { "carried", test_carried },
+              { "narrow_sums", test_narrow_sums },
+              RUN_END };
