@@ -93,7 +93,9 @@ void simt_copy_async(void *to, const void *from, size_t bytes, bool on)
     const void *pc = __builtin_return_address(0);
     check_arguments(pc, argument_is_unwritten(0, sizeof to) || (on && argument_is_unwritten(1, sizeof from)), argument_is_unwritten(3, sizeof on));
     to = shared_at(to);
-    const Event source = stop(memory_event(pc, from, bytes, false, on, SIMT_GLOBAL));
+    Event read = memory_event(pc, from, bytes, false, on, SIMT_GLOBAL);
+    read.copies_to = to;
+    const Event source = stop(read);
     const Event target = memory_event(pc, to, bytes, true, true, SIMT_SHARED);
     Thread &t = *machine.current;
     if (!memory_check(target) || (on && !memory_check(source)))

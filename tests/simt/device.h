@@ -50,8 +50,8 @@ extern unsigned char nt_smem[];  // the shared memory of the program that runs
 const SimtPlace *simt_place();
 void simt_load(void *to, const void *from, size_t bytes, bool mask, int space);
 void simt_store(void *to, const void *from, size_t bytes, bool mask, int space);
-// False when the address is not valid; nothing may be touched then.
-bool simt_atomic(void *at, size_t bytes, const char *order);
+// `with`: the registers that take part. False when the address is not valid; nothing may be touched then.
+bool simt_atomic(void *at, size_t bytes, const void *with, size_t with_bytes, const char *order);
 SIMT_EVENT void simt_barrier(unsigned id, unsigned count, bool wait);
 SIMT_EVENT void simt_cluster_barrier();
 SIMT_EVENT void simt_warp_barrier(unsigned mask);

@@ -103,10 +103,11 @@ void simt_store(void *to, const void *from, size_t bytes, bool mask, int space)
     }
 }
 
-bool simt_atomic(void *at, size_t bytes, const char *order)
+bool simt_atomic(void *at, size_t bytes, const void *with, size_t with_bytes, const char *order)
 {
     const void *pc = __builtin_return_address(0);
     check_arguments(pc, argument_is_unwritten(0, sizeof at), false);
+    check_registers(pc, with, with_bytes, "takes part in an atomic");
     Event e = memory_event(pc, at, bytes, true, true, SIMT_GLOBAL);
     e.kind = Stop::Atomic;
     stop(e);

@@ -35,6 +35,7 @@ SimtModule *simt_open(const char *path)
 
 void simt_close(SimtModule *module)
 {
+    accounts_forget_places();
     dlclose(module->library);
     delete module;
 }
@@ -121,14 +122,4 @@ void simt_seed(uint64_t seed)
 void simt_limit(uint64_t steps)
 {
     machine.step_limit = steps;
-}
-
-SimtCounts simt_counts(void)
-{
-    return machine.counts;
-}
-
-void simt_counts_reset(void)
-{
-    machine.counts = {};
 }

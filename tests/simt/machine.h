@@ -24,6 +24,7 @@ struct Event {
     Stop kind;
     const void *pc;       // where in the code
     const void *at;       // Memory, Atomic, Phase: where; Gather, Group: what is handed over
+    const void *copies_to;  // Memory: where in shared memory a copy of the thread goes to
     uint32_t bytes;
     bool is_write, is_shared, mask;
     uint32_t lanes;       // Warp, Exchange, Vote: the lanes that take part
@@ -216,6 +217,11 @@ bool program_run();
 // ---- account.cc ----
 // Counts one access of the lanes in `group` of a warp.
 void account(unsigned warp, uint32_t group);
+// A copy of a box: pieces of global memory and their bytes.
+void account_box(const void *pc, const std::vector<std::pair<uintptr_t, uint32_t>> &pieces);
+void account_add(const void *pc, const SimtCounts &more);
+// Code is about to be unloaded.
+void accounts_forget_places();
 
 // ---- memory.cc ----
 // True when the thread may touch [at, at + bytes), shared memory where it is; reports when not. memory_check also wants it
@@ -295,6 +301,8 @@ void product_check_kept(Thread &t);
 void reports_begin();
 // Code was loaded or unloaded: an address may mean another line.
 void reports_forget_lines();
+// "softmax.newt:15" for a place in device code.
+std::string report_line(const void *pc);
 // One fault; `pc` and `other_pc` (or NULL) are places in device code, `other` the other thread or -1.
 __attribute__((format(printf, 5, 6)))
 void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc, const char *format, ...);

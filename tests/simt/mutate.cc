@@ -3,10 +3,9 @@
 //     simt_mutate RUN_PROGRAM DEVICE PATTERN [--limit N] [--seed N] [--known FILE] [--only REGEX] [--jobs N] [--list]
 //
 // RUN_PROGRAM -k PATTERN loads objects; each one's text is mutated, compiled, and the program run again with
-// the mutant in the object's place. A mutant is killed when that fails: a wrong result or a report.
-// Mutants that compile to the same code are no mutants. The rest survives: those that match a line of FILE, a
-// regular expression for "operator | line" (of a loop or barrier with the line after it, of a fence with the next
-// statement) or for
+// the mutant in the object's place, once for each of SEEDS seeds whose inputs reach the kernel. A mutant is killed when that
+// fails: a wrong result or a report. Mutants that compile to the same code are no mutants. The rest survives: those that match
+// a line of FILE, a regular expression for "operator | line" (of a loop, barrier or fence with the next line of code) or for
 // "kernel: operator | line", are known to mean the same. --only: operators whose name matches. Exit code 1 when
 // fewer than 95 of 100 are killed.
 #include "compile.h"
@@ -26,6 +25,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { SEEDS = 4 };  // of inputs and orders of warps
 
 struct Mutant {
     std::string object, name, line, text, kernel;
@@ -145,10 +146,9 @@ static void mutate_line(const std::string &object, const std::string &before, co
     if (line.empty() || line[0] != ' ' || trimmed(line).compare(0, 2, "//") == 0)
         return;
     std::string shown = trimmed(line);
-    if (line.find("for (") != std::string::npos || line.find("__syncthreads") != std::string::npos)
-        shown += " " + trimmed(after.substr(0, after.find('\n')));
-    if (line.find("nt_fence_async") != std::string::npos)
-        shown += " " + next_code(after);
+    for (const char *word : { "for (", "__syncthreads", "nt_fence_async" })
+        if (line.find(word) != std::string::npos)
+            shown += " " + next_code(after);
     for (const Operator &op : operators) {
         const std::regex pattern(op.pattern);
         for (std::sregex_iterator i(line.begin(), line.end(), pattern), end; i != end; ++i) {
@@ -166,26 +166,36 @@ static void mutate_line(const std::string &object, const std::string &before, co
                         before + m.prefix().str() + m[1].str() + other + ");" + m.suffix().str() + "\n" + after, "" });
 }
 
-// What a run of the tests loads, and the kernels among it that it launches.
+// What runs of the tests load, and the kernels among it that they launch, each with the seeds of which it is.
 struct Used {
-    std::set<std::string> objects, kernels;
+    std::set<std::string> objects;
+    std::map<std::string, std::set<int>> kernels;
 };
+
+// The tests with inputs and an order of warps of this number.
+static std::string seeded(const std::string &command, int seed)
+{
+    const std::string number = std::to_string(seed);
+    return "SIMT_SEED=" + number + " timeout 60 " + command + " --seed " + number;
+}
 
 static Used used_by(const std::string &command)
 {
     Used used;
-    std::istringstream lines(output_of("SIMT_TRACE=1 " + command + " 2>&1"));
-    for (std::string line; std::getline(lines, line);) {
-        if (line.compare(0, 12, "simt: loads ") == 0)
-            used.objects.insert(line.substr(12));
-        if (line.compare(0, 11, "simt: runs ") == 0)
-            used.kernels.insert(line.substr(11));
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        std::istringstream lines(output_of("SIMT_TRACE=1 " + seeded(command, seed) + " 2>&1"));
+        for (std::string line; std::getline(lines, line);) {
+            if (line.compare(0, 12, "simt: loads ") == 0)
+                used.objects.insert(line.substr(12));
+            if (line.compare(0, 11, "simt: runs ") == 0)
+                used.kernels[line.substr(11)].insert(seed);
+        }
     }
     return used;
 }
 
 // Mutants of the kernels that run: a change in one that does not run cannot be noticed.
-static void mutate(const std::string &object, const std::set<std::string> &kernels, std::vector<Mutant> &out)
+static void mutate(const std::string &object, const Used &used, std::vector<Mutant> &out)
 {
     std::string text = read_file(object.substr(0, object.size() - 3) + ".cu");
     text.resize(std::min(text.size(), text.find(simt_entries_mark)));
@@ -196,7 +206,7 @@ static void mutate(const std::string &object, const std::set<std::string> &kerne
         const std::string line = text.substr(at, end - at);
         if (!line.empty() && line[0] != ' ' && line.find('(') != std::string::npos) {
             kernel = line.substr(0, line.find('('));
-            runs = kernels.count(kernel) != 0;
+            runs = used.kernels.count(kernel) != 0;
         }
         const size_t known = out.size();
         if (runs)
@@ -236,7 +246,7 @@ static bool is_known(const std::string &row, const std::vector<std::regex> &know
     return false;
 }
 
-static void judge(const Mutant &m, const std::string &command, const std::vector<std::regex> &known, Tally &tally)
+static void judge(const Mutant &m, const std::string &command, const Used &used, const std::vector<std::regex> &known, Tally &tally)
 {
     std::string log;
     const std::string object = simt_compile(m.text, simt_prelude(), log);
@@ -250,9 +260,8 @@ static void judge(const Mutant &m, const std::string &command, const std::vector
     }
     // Other inputs and another order of warps when the first ones do not show it.
     bool passed = true;
-    for (int seed = 1; seed <= 4 && passed; seed++)
-        passed = system(("SIMT_SEED=" + std::to_string(seed) + " SIMT_REPLACE='" + m.object + " " + object + "' timeout 60 " + command +
-                         " --seed " + std::to_string(seed) + " >/dev/null 2>&1").c_str()) == 0;
+    for (int seed : used.kernels.at(m.kernel))
+        passed = passed && system(("SIMT_REPLACE='" + m.object + " " + object + "' " + seeded(command, seed) + " >/dev/null 2>&1").c_str()) == 0;
     const std::string row = m.name + " | " + m.line;
     if (!passed) {
         tally.killed++;
@@ -300,11 +309,11 @@ static bool read_settings(int argc, char **argv, Settings &s)
 }
 
 // Every job takes the next mutant that none has taken.
-static void judge_all(const std::vector<Mutant> &mutants, const std::string &command, const Settings &settings, Tally &tally,
+static void judge_all(const std::vector<Mutant> &mutants, const std::string &command, const Used &used, const Settings &settings, Tally &tally,
                       std::atomic<size_t> &next)
 {
     for (size_t i = next++; i < mutants.size(); i = next++)
-        judge(mutants[i], command, settings.known, tally);
+        judge(mutants[i], command, used, settings.known, tally);
 }
 
 int main(int argc, char **argv)
@@ -318,7 +327,7 @@ int main(int argc, char **argv)
     std::vector<Mutant> mutants;
     const Used used = used_by(command);
     for (const std::string &object : used.objects)
-        mutate(object, used.kernels, mutants);
+        mutate(object, used, mutants);
     mutants.erase(std::remove_if(mutants.begin(), mutants.end(), [&](const Mutant &m) { return !std::regex_search(m.name, settings.only); }),
                   mutants.end());
     if (mutants.empty()) {
@@ -345,10 +354,10 @@ int main(int argc, char **argv)
     Shared &shared = *new (room) Shared {};
     for (size_t j = 1; j < settings.jobs; j++)
         if (fork() == 0) {
-            judge_all(mutants, command, settings, shared.tally, shared.next);
+            judge_all(mutants, command, used, settings, shared.tally, shared.next);
             exit(0);
         }
-    judge_all(mutants, command, settings, shared.tally, shared.next);
+    judge_all(mutants, command, used, settings, shared.tally, shared.next);
     while (wait(nullptr) > 0)
         ;
     const Tally &tally = shared.tally;

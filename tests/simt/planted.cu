@@ -233,6 +233,33 @@ extern "C" __global__ void __launch_bounds__(64) unwritten_shuffle(int *out, con
     STORE(tid, y)
 }
 
+extern "C" __global__ void __launch_bounds__(64) unwritten_atomic(int *out, const int *in)
+{
+    BEGIN
+    int x;
+    nt_load<1>(&x, in + tid, tid < 63);
+#line 56 "planted.newt"
+    nt_atomic_add_relaxed_gpu(out, x);
+}
+
+extern "C" __global__ void __launch_bounds__(64) unwritten_exchange(int *out, const int *in)
+{
+    BEGIN
+    int x;
+    nt_load<1>(&x, in + tid, tid < 63);
+#line 57 "planted.newt"
+    nt_atomic_cas_relaxed_gpu(out, x, 2);
+}
+
+extern "C" __global__ void __launch_bounds__(64) unwritten_vote(int *out, const int *in)
+{
+    BEGIN
+    int x;
+    nt_load<1>(&x, in + tid, tid < 63);
+#line 58 "planted.newt"
+    STORE(tid, __any_sync(0xffffffffu, x))
+}
+
 extern "C" __global__ void __launch_bounds__(64) global_outside(int *out, const int *in)
 {
     BEGIN

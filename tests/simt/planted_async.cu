@@ -276,6 +276,27 @@ KERNEL(matrices, 32)
     STORE(1536 + tid * 16, y);
 }
 
+KERNEL(matrices_of_half, 32)
+{
+    BEGIN
+    unsigned x[4] = { 1, 2, 3, 4 };
+    PUT(s + tid * 16, x);
+    __syncwarp();
+#line 45 "planted.newt"
+    if (tid < 16)
+        nt_ldmatrix<4>(x, s + tid * 16);
+    STORE(tid * 16, x);
+}
+
+// All lanes to one bank.
+KERNEL(copy_conflicts, 128)
+{
+    BEGIN
+    nt_copy_async<4>(s + tid * 128, in + tid * 4, true);
+    nt_copy_commit();
+    nt_copy_wait<0>();
+}
+
 // ---- products of a warpgroup ----
 
 // Where a piece of 16 bytes of a factor stands: `line` is a row of a K-major factor and a k of the other kind, SPAN the bytes

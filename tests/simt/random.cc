@@ -82,17 +82,18 @@ static std::string options_of(uint64_t seed)
 // Compiles, links and runs kernels of which all get the options of the first one's seed.
 static Outcome try_kernels(const std::vector<std::string> &texts, uint64_t seed, std::string &log)
 {
-    std::string inputs, sources, header, table = "#define KERNELS(X)";
+    std::string inputs, sources, header, table = "#define KERNELS(X, TILE)";
     for (size_t i = 0; i < texts.size(); i++) {
         const std::string name = name_of(i);
         write_file(work / (name + ".newt"), texts[i]);
         inputs += " " + name + ".newt";
         sources += " " + name + ".c";
         header += "#include \"" + name + ".h\"\n";
-        table += " X(" + name + ")";
+        const bool is_tile = texts[i].compare(0, 8, "# tile: ") == 0;
+        table += is_tile ? " TILE(" + name + ", " + texts[i].substr(8, texts[i].find('\n') - 8) + ")" : " X(" + name + ")";
     }
     write_file(work / "kernels.h", "#include <stdbool.h>\n" + header + table + "\n");
-    const int status = run("timeout 300 " SIMT_NEWTC " -j1 --no-cache --no-manifest -w " + options_of(seed) + " -o ./" + inputs);
+    const int status = run("timeout 300 " SIMT_NEWTC " -j1 -g --no-cache --no-manifest -w " + options_of(seed) + " -o ./" + inputs);
     log = read_file(work / "log");
     if (status == 1)
         return log.find("internal") == std::string::npos ? REFUSED : FAULTY;

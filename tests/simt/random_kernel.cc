@@ -1,6 +1,8 @@
 // random_kernel.cc - the grammar; see random_kernel.h.
 #include "random_kernel.h"
 
+#include "random_choices.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -46,17 +48,16 @@ int elements(const Shape &s)
 }
 
 class Maker {
-    const std::vector<uint8_t> &choices;
-    size_t next = 0;
+    Choices &choices;
+    const bool pairs;  // a kernel of products that programs side by side share the factors of
     std::string helpers, body;
     int indent = 1, names = 0, out_used = 0, fout_used = 0, nesting = 0, dots = 0, products = 0;
     std::vector<Value> values;
     std::vector<std::string> pairs_of_one_type;  // helpers (x, y) that another helper may call
 
-    // 0 ... n - 1; 0 is the simplest choice.
     int pick(int n)
     {
-        return next < choices.size() ? choices[next++] % n : 0;
+        return choices.pick(n);
     }
 
     template <size_t N> std::string one_of(const char *const (&list)[N])
@@ -412,10 +413,10 @@ class Maker {
             return update();
         const int m = sizes[pick(4)], n = sizes[pick(3)], k = sizes[pick(3)], stages = 1 + pick(4);
         const std::string sum = new_name(), at = new_name(), a = new_name(), b = new_name();
-        const std::string row = pick(2) ? "pid * 16" : "0", column = pick(2) ? "pid * 8" : "0";
+        const std::string row = pick(2) ? pairs ? "pid // 2 * 16" : "pid * 16" : "0", column = pick(2) ? "pid * 8" : "0";
         line(sum + " = nl.zeros((" + std::to_string(m) + ", " + std::to_string(n) + "), nl.float32)");
         const std::string left = factor(a, m, k, row, at, pick(3) == 2), right = factor(b, k, n, at, column, pick(3) == 2);
-        line("for " + at + " in nl.range(0, " + ends[pick(4)] + ", " + std::to_string(k) + ", num_stages=" + std::to_string(stages) + "):");
+        line("for " + at + " in nl.range(0, " + ends[pick(pairs ? 2 : 4)] + ", " + std::to_string(k) + ", num_stages=" + std::to_string(stages) + "):");
         line("    " + sum + " = nl.dot(" + left + ", " + right + ", " + sum + ")");
         if (pick(3) == 2)
             line("    " + sum + " = nl.maximum(" + sum + ", -64)");
@@ -505,29 +506,37 @@ class Maker {
     }
 
 public:
-    explicit Maker(const std::vector<uint8_t> &c) : choices(c)
+    Maker(Choices &c, bool p) : choices(c), pairs(p)
     {
     }
 
     std::string make(const std::string &name)
     {
         line("pid = nl.program_id(0)");
-        line("nl.store(work + pid * 512 + nl.arange(0, 512), nl.arange(0, 512))");
-        for (int count = 1 + pick(6); count > 0; count--)
-            statement();
+        if (pairs) {
+            product();
+            for (int count = pick(3); count > 0; count--)
+                pick(2) ? assign() : update();
+        } else {
+            line("nl.store(work + pid * 512 + nl.arange(0, 512), nl.arange(0, 512))");
+            for (int count = 1 + pick(6); count > 0; count--)
+                statement();
+        }
         if (values.empty())
             assign();
         for (const Value &v : std::vector<Value>(values))
             store(v);
         return "import newt.language as nl\n\n\n" + helpers + "@newt.kernel(grid=(" + std::to_string((int)RANDOM_PROGRAMS) +
-               ",))\ndef " + name + "(p: nl.ptr[nl.const[nl.int32]], out: nl.ptr[nl.int64], fout: nl.ptr[nl.float64], work: nl.ptr[nl.int32],\n"
+               ",)" + (pairs ? ", num_ctas=2" : "") + ")\ndef " + name + "(p: nl.ptr[nl.const[nl.int32]], out: nl.ptr[nl.int64], fout: nl.ptr[nl.float64], work: nl.ptr[nl.int32],\n"
                "      n: nl.int32, h: nl.ptr[nl.const[nl.float16]]):\n" + body;
     }
 };
 
 }  // namespace
 
-std::string random_kernel(const std::vector<uint8_t> &choices, const std::string &name)
+std::string random_kernel(const std::vector<uint8_t> &list, const std::string &name)
 {
-    return Maker(choices).make(name);
+    Choices choices(list);
+    const int kind = choices.pick(5);
+    return kind == 4 ? random_tile_kernel(choices, name) : Maker(choices, kind == 3).make(name);
 }

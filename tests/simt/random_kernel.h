@@ -13,7 +13,8 @@
 // matrix with rows and columns.
 enum { RANDOM_PROGRAMS = 3, RANDOM_IN = 4096, RANDOM_SPAN = 8192, RANDOM_PITCH = 256 };
 
-// The text of a file with one kernel, NAME(p, out, fout, work, n, h). Choices that are missing count as 0.
+// The text of a file with one kernel, NAME(p, out, fout, work, n, h). Choices that are missing count as 0. A tile kernel's
+// text begins with "# tile: M, N, K, TURNED", the sizes of its tensors and which of them are stored by columns.
 std::string random_kernel(const std::vector<uint8_t> &choices, const std::string &name);
 
 #endif

@@ -1,7 +1,7 @@
 /// random_main.c - runs each kernel of random files on the host and on every device that is named, and compares.
 ///
 ///     k DEVICE...    exit code 1: some differ or fail
-#include "kernels.h"  // their headers, and KERNELS(X) as X(name) for each
+#include "kernels.h"  // their headers, and KERNELS(X, TILE): X(name) for each, TILE(name, sizes) of tensors
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,14 +15,25 @@ typedef struct Results {
     double fout[PROGRAMS * SPAN];
 } Results;
 
+typedef struct Shape {
+    int m, n, k;
+    unsigned turned; // a bit for each tensor that is stored by columns
+} Shape;
+
+typedef NewtStatus TileKernel(NewtDevice *device, NewtStream stream, NewtTensor p, NewtTensor row, NewtTensor a, NewtTensor b,
+                              NewtTensor bt, NewtTensor out, NewtTensor fout, NewtTensor each, int32_t n);
+
 typedef struct Kernel {
     const char *name;
+    Shape shape;
+    TileKernel *tile; // or launch
     NewtStatus (*launch)(NewtDevice *device, NewtStream stream, const int32_t *p, int64_t *out, double *fout, int32_t *work,
                          int32_t n, const uint16_t *h);
 } Kernel;
 
-#define ROW(name) { #name, name },
-static const Kernel kernels[] = { KERNELS(ROW) };
+#define KERNEL_ROW(kernel) { .name = #kernel, .launch = kernel },
+#define TILE_ROW(kernel, ...) { .name = #kernel, .shape = { __VA_ARGS__ }, .tile = kernel },
+static const Kernel kernels[] = { KERNELS(KERNEL_ROW, TILE_ROW) };
 
 /// The kernel's buffers on one device.
 typedef struct Buffers {
@@ -76,6 +87,26 @@ static NewtStatus fill_matrix(const Buffers *b)
     return newt_copy(b->device, NULL, b->h, matrix, sizeof matrix);
 }
 
+static NewtTensor matrix(const void *data, NewtType type, int rows, int columns, int pitch, unsigned by_columns)
+{
+    NewtTensor t = newt_tensor2((void *)data, type, rows, columns);
+    t.stride[0] = by_columns ? 1 : pitch ? pitch : columns;
+    t.stride[1] = by_columns ? pitch ? pitch : rows : 1;
+    return t;
+}
+
+static NewtStatus launch(const Kernel *k, const Buffers *b)
+{
+    if (!k->tile)
+        return k->launch(b->device, NULL, b->p, b->out, b->fout, b->work, 50, b->h);
+    const Shape s = k->shape;
+    const int64_t row[] = { s.n }, each[] = { s.m };
+    return k->tile(b->device, NULL, matrix(b->p, NEWT_I32, s.m, s.n, 0, s.turned & 1), newt_tensor(b->p, NEWT_I32, 1, row),
+                   matrix(b->h, NEWT_F16, s.m, s.k, 256, s.turned & 2), matrix(b->h + 64, NEWT_F16, s.k, s.n, 256, s.turned & 4),
+                   matrix(b->h + 3, NEWT_F16, s.n, s.k, 256, s.turned & 2), matrix(b->out, NEWT_I64, s.m, s.n, 0, s.turned & 8),
+                   matrix(b->fout, NEWT_F64, s.m, s.n, 0, 0), newt_tensor(b->out + 2 * SPAN, NEWT_I64, 1, each), 50);
+}
+
 static NewtStatus run(const Kernel *k, const Buffers *b, Results *r)
 {
     int32_t in[IN];
@@ -90,7 +121,7 @@ static NewtStatus run(const Kernel *k, const Buffers *b, Results *r)
     if (status == NEWT_OK)
         status = fill_matrix(b);
     if (status == NEWT_OK)
-        status = k->launch(b->device, NULL, b->p, b->out, b->fout, b->work, 50, b->h);
+        status = launch(k, b);
     if (status == NEWT_OK)
         status = newt_copy(b->device, NULL, r->out, b->out, sizeof r->out);
     if (status == NEWT_OK)

@@ -66,8 +66,7 @@ static std::string find_line(const void *pc)
     return found;
 }
 
-// "softmax.newt:15" for a place in device code.
-static std::string line_of(const void *pc)
+std::string report_line(const void *pc)
 {
     const auto found = lines.find(pc);
     return found != lines.end() ? found->second : lines[pc] = find_line(pc);
@@ -94,7 +93,7 @@ void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc,
     if (const Thread *t = machine.current) {
         const SimtIndex &block = t->place.block;
         snprintf(head, sizeof head, ", program (%u, %u, %u): %s: thread %u ", block.x, block.y, block.z,
-                 line_of(pc).c_str(), t->number % machine.thread_count);
+                 report_line(pc).c_str(), t->number % machine.thread_count);
         text += head;
     } else {
         text += ": ";
@@ -103,7 +102,7 @@ void report(SimtFault kind, const void *pc, int64_t other, const void *other_pc,
     if (other >= 0) {
         const bool of_other = machine.current && other / machine.thread_count != machine.current->number / machine.thread_count;
         snprintf(head, sizeof head, " (thread %lld%s, %s)", (long long)(other % machine.thread_count),
-                 of_other ? " of another program of the cluster" : "", line_of(other_pc ? other_pc : pc).c_str());
+                 of_other ? " of another program of the cluster" : "", report_line(other_pc ? other_pc : pc).c_str());
         text += head;
     }
     report_text += (report_text.empty() ? "" : "\n") + text;

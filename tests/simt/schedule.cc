@@ -52,7 +52,9 @@ static void barrier_complete(Barrier &b)
         if (machine.threads[t].event.waits)
             learners.push_back(t);
     race_join(b.arrived, learners);
-    machine.counts.barriers += b.expected == 0;
+    SimtCounts one = {};
+    one.barriers = b.expected == 0;
+    account_add(b.pc, one);
     b.arrived.clear();
     for (uint32_t t : learners)
         make_ready(t);
@@ -177,11 +179,13 @@ static void exchange_complete(unsigned warp, uint32_t group)
         else if (e.kind == Stop::Vote)
             e.result = vote_result(warp, group, e.mode);
     }
-    if (lane_of(warp, members[0] % 32).event.kind == Stop::Gather)
+    const Event &first = lane_of(warp, members[0] % 32).event;
+    SimtCounts one = {};
+    one.warp_exchanges = first.kind != Stop::Gather;
+    account_add(first.pc, one);
+    if (first.kind == Stop::Gather)
         gather_complete(warp);
-    else
-        machine.counts.warp_exchanges++;
-    if (lane_of(warp, members[0] % 32).event.kind == Stop::Warp)
+    if (first.kind == Stop::Warp)
         race_join(members, members);
     for (uint32_t t : members)
         make_ready(t);

@@ -22,10 +22,10 @@ typedef struct SimtCounts {
     uint64_t atomics;                ///< lanes
     uint64_t loads[SIMT_WIDTHS];     ///< lanes that read 1, 2, 4, 8, 16 bytes of global memory at once
     uint64_t stores[SIMT_WIDTHS];
-    uint64_t global_requests;        ///< accesses of a warp
-    uint64_t global_bytes;           ///< moved by lanes
+    uint64_t global_requests;        ///< accesses of a warp, and boxes that are copied
+    uint64_t global_bytes;           ///< moved by lanes and boxes
     uint64_t global_sectors;         ///< different pieces of 32 bytes that each request touches
-    uint64_t shared_requests;
+    uint64_t shared_requests;        ///< accesses of a warp, and its copies to shared memory
     uint64_t shared_wavefronts;      ///< passes over the banks
     uint64_t bank_conflicts;         ///< passes more than the width of the access needs
 } SimtCounts;
@@ -86,8 +86,10 @@ void simt_seed(uint64_t seed);
 /// A program that takes more steps of a warp is a fault; 2^24 at first.
 void simt_limit(uint64_t steps);
 
-/// Sums since the last reset.
+/// Sums since the last reset; of all that was done, and of what one line of a .newt file does ("softmax.newt:14"), as far as
+/// its module is still loaded.
 SimtCounts simt_counts(void);
+SimtCounts simt_counts_at(const char *line);
 void simt_counts_reset(void);
 
 #ifdef __cplusplus

@@ -82,9 +82,10 @@ static bool make_box(const void *pc, const void *shared, const void *map, int ra
     return memory_contains(whole);
 }
 
-// Checks all accesses of a box; false when it leaves a buffer.
-static bool access_box(const Box &box, const Actor &shared, const Actor &global, const void *pc, bool loads)
+// Checks all accesses of a box; false when it leaves a buffer. `counts`: for the first of several programs.
+static bool access_box(const Box &box, const Actor &shared, const Actor &global, const void *pc, bool loads, bool counts)
 {
+    std::vector<std::pair<uintptr_t, uint32_t>> moved;
     Event s = memory_event(pc, nullptr, 16, loads, true, SIMT_SHARED), g = memory_event(pc, nullptr, 0, !loads, true, SIMT_GLOBAL);
     for (const Piece &p : box.pieces) {
         s.at = nt_smem + p.shared;
@@ -96,7 +97,10 @@ static bool access_box(const Box &box, const Actor &shared, const Actor &global,
         if (!memory_contains(g))
             return false;
         race_access(global, g, false);
+        moved.push_back({ p.global + p.from, g.bytes });
     }
+    if (counts)
+        account_box(pc, moved);
     return true;
 }
 
@@ -124,12 +128,12 @@ static void load_pieces(const Box &box)
 typedef std::shared_ptr<std::vector<unsigned char>> Bytes;
 
 // The loads of a box to the places and the barriers of one program.
-static void start_load(void *to, const void *map, void *bar, int rank, const int *coords, const void *pc)
+static void start_load(void *to, const void *map, void *bar, int rank, const int *coords, const void *pc, bool counts)
 {
     Box box;
     Actor a;
     Thread &t = *machine.current;
-    if (!make_box(pc, to, map, rank, coords, box) || !mbarrier_actor(t, bar, pc, a) || !access_box(box, a, a, pc, true))
+    if (!make_box(pc, to, map, rank, coords, box) || !mbarrier_actor(t, bar, pc, a) || !access_box(box, a, a, pc, true, counts))
         return;
     for (const Piece &p : box.pieces)
         memset(nt_smem + p.shared, 0xff, 16);
@@ -169,7 +173,7 @@ void simt_tma_load(void *to, const void *map, void *bar, int rank, const int *co
     check_arguments(pc, argument_is_unwritten(0, sizeof to) || argument_is_unwritten(2, sizeof bar), false);
     check_registers(pc, coords, (size_t)rank * sizeof *coords, "is a coordinate");
     stop(turn_event(pc));
-    start_load(shared_at(to), map, shared_at(bar), rank, coords, pc);
+    start_load(shared_at(to), map, shared_at(bar), rank, coords, pc, true);
 }
 
 void simt_tma_load_multicast(void *to, const void *map, void *bar, unsigned mask, int rank, const int *coords)
@@ -182,7 +186,7 @@ void simt_tma_load_multicast(void *to, const void *map, void *bar, unsigned mask
         report(SIMT_WRONG_OPERAND, pc, -1, nullptr, "a cluster of %zu programs is given the mask 0x%x", machine.programs.size(), mask);
     for (unsigned program = 0; program < machine.programs.size(); program++)
         if (mask >> program & 1)
-            start_load(shared_in(program, to), map, shared_in(program, bar), rank, coords, pc);
+            start_load(shared_in(program, to), map, shared_in(program, bar), rank, coords, pc, !(mask & ((1u << program) - 1)));
 }
 
 void simt_tma_store(const void *map, const void *from, int rank, const int *coords)
@@ -200,7 +204,7 @@ void simt_tma_store(const void *map, const void *from, int rank, const int *coor
     }
     const Actor reads = { t.known.get(), t.number, t.store_reads.agent, t.store_reads.committed + 1, true, 1 };
     const Actor writes = { t.known.get(), t.number, t.store_writes.agent, t.store_writes.committed + 1, true, 1 };
-    if (make_box(pc, from, map, rank, coords, box) && access_box(box, reads, writes, pc, false))
+    if (make_box(pc, from, map, rank, coords, box) && access_box(box, reads, writes, pc, false, true))
         start_store(t, box);
 }
 

@@ -7,6 +7,7 @@
 #include <csetjmp>
 #include <cstdarg>
 #include <cstdio>
+#include <set>
 #include <vector>
 
 extern "C" {
@@ -53,6 +54,7 @@ static const Row rows[] = {
     { "round_short_read_wait", 128, SIMT_MISSING_WAIT, "planted.newt:53" },
     { "store_not_waited_for", 128, SIMT_MISSING_WAIT, "ends while its stores" },
     { "matrices", 32, RIGHT, "" },
+    { "matrices_of_half", 32, either(SIMT_MISSING_ARRIVAL, SIMT_WRONG_MASK), "planted.newt:46" },
     { "f16_right", 128, RIGHT, "" },
     { "f16_no_proxy_fence", 128, SIMT_MISSING_FENCE, "planted.newt:60|asynchronous proxy" },
     { "f16_no_barrier", 128, either(SIMT_SHARED_RACE, SIMT_UNWRITTEN_SHARED), "planted.newt:61|starts to read" },
@@ -179,6 +181,30 @@ static void boxes_arrive(void **)
     for (int y = 0; y < ROWS; y++)
         for (int x = 0; x < PITCH; x++)  // what is behind a row is not written
             assert_int_equal(target[y * PITCH + x], x < 32 || x >= ROW ? 0 : at(x - 32 - 16, y + 2 + 5));
+}
+
+// What copies cost: bytes and sectors of two boxes beside those of stores, and banks.
+static void counts(void **)
+{
+    std::set<size_t> sectors[2];
+    uint64_t bytes = 0;
+    for (int box = 0; box < 2; box++)
+        for (int y = 4 * box; y < 4 * box + 64 && y < ROWS; y++)
+            for (int x = 16 * box; x < 16 * box + 32 && x < ROW; x++, bytes++)
+                sectors[box].insert(((size_t)source + (size_t)(y * PITCH + x)) / 32);
+    simt_counts_reset();
+    run("boxes", 128, 0);
+    SimtCounts c = simt_counts();
+    assert_int_equal(c.global_bytes, bytes + 2 * 2048);
+    assert_int_equal(c.stores[4], 2 * 2048 / 16);
+    assert_int_equal(c.global_sectors, sectors[0].size() + sectors[1].size() + 2 * 2048 / 32);
+    simt_counts_reset();
+    run("copy_conflicts", 128, 0);
+    c = simt_counts();
+    assert_int_equal(c.loads[2], 128);
+    assert_int_equal(c.global_sectors, 128 * 4 / 32);
+    assert_int_equal(c.shared_requests, 4);
+    assert_int_equal(c.bank_conflicts, 4 * 31);
 }
 
 static void matrices_of_a_warp(void **)
@@ -329,7 +355,7 @@ int main()
     simt_expose(source, sizeof source);
     simt_expose(target, sizeof target);
     const CMUnitTest tests[] = { cmocka_unit_test(copies_arrive),      cmocka_unit_test(boxes_arrive),
-                                 cmocka_unit_test(matrices_of_a_warp), cmocka_unit_test(products_are_right),
+                                 cmocka_unit_test(matrices_of_a_warp), cmocka_unit_test(counts), cmocka_unit_test(products_are_right),
                                  cmocka_unit_test(another_swizzle_is_another_product), cmocka_unit_test(planted) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,27 @@ static void aligned(void **state)
     assert_int_equal(c.atomics, 0);
 }
 
+/// The same by lines: the load, the maximum, the sum and its division, the store.
+static void lines(void **state)
+{
+    (void)state;
+    run(WIDTH, WIDTH, 0);
+    const SimtCounts load = simt_counts_at("softmax.newt:14"), maximum = simt_counts_at("softmax.newt:15");
+    const SimtCounts store = simt_counts_at("softmax.newt:16");
+    assert_int_equal(load.loads[WIDTH_16], ROWS * WIDTH / 4);
+    assert_int_equal(load.global_bytes, ROWS * WIDTH * sizeof(float));
+    assert_int_equal(load.global_sectors, load.global_bytes / 32);
+    assert_int_equal(load.barriers + load.shared_requests, 0);
+    assert_int_equal(store.stores[WIDTH_16], ROWS * WIDTH / 4);
+    assert_int_equal(store.global_sectors, ROWS * WIDTH * sizeof(float) / 32);
+    assert_int_equal(maximum.barriers, ROWS);
+    assert_int_equal(store.barriers, ROWS);
+    assert_int_equal(maximum.global_bytes, 0);
+    assert_true(maximum.shared_requests > 0 && store.shared_requests > 0);
+    assert_int_equal(maximum.bank_conflicts + store.bank_conflicts, 0);
+    assert_int_equal(simt_counts_at("softmax.newt:1").global_bytes, 0);
+}
+
 static void misaligned_pointer(void **state)
 {
     (void)state;
@@ -102,7 +123,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", newt_last_error());
         return 1;
     }
-    const struct CMUnitTest tests[] = { cmocka_unit_test(aligned), cmocka_unit_test(misaligned_pointer),
+    const struct CMUnitTest tests[] = { cmocka_unit_test(aligned), cmocka_unit_test(lines), cmocka_unit_test(misaligned_pointer),
                                         cmocka_unit_test(misaligned_rows), cmocka_unit_test(partial_row) };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     newt_device_close(device);

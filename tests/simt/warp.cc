@@ -41,13 +41,14 @@ void gather_complete(unsigned warp)
 {
     Warp &w = machine.warps[warp];
     Thread *lanes = &machine.threads[warp * 32];
-    const uint32_t bytes = lanes[0].event.bytes;
+    const uint32_t bytes = machine.current->event.bytes;
     uint64_t unwritten = 0;
-    w.gathered.resize(32 * bytes);
-    for (unsigned lane = 0; lane < 32; lane++) {
-        memcpy(&w.gathered[lane * bytes], lanes[lane].event.at, bytes);
-        unwritten |= lanes[lane].event.value;
-    }
+    w.gathered.assign(32 * bytes, 0);
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (lanes[lane].event.kind == Stop::Gather) {  // else it has ended, which is reported
+            memcpy(&w.gathered[lane * bytes], lanes[lane].event.at, bytes);
+            unwritten |= lanes[lane].event.value;
+        }
     for (unsigned lane = 0; lane < 32; lane++)
         lanes[lane].event.result = unwritten;
 }

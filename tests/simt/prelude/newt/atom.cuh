@@ -34,7 +34,7 @@ template <class T> NT_DEV T simt_result(const char *ins, T old, T x)
 
 template <class T> NT_DEV T simt_update(T *at, T x, const char *order, const char *ins)
 {
-    if (!simt_atomic(at, sizeof(T), order))
+    if (!simt_atomic(at, sizeof(T), &x, sizeof x, order))
         return T();
     T old;
     memcpy(&old, at, sizeof old);
@@ -53,7 +53,8 @@ template <class T> NT_DEV T simt_update(T *at, T x, const char *order, const cha
     template <class T> NT_DEV T NAME(T *at, T expected, T desired) \
     { \
         T old = T(); \
-        if (simt_atomic(at, sizeof(T), ORDER)) { \
+        const T both[] = { expected, desired }; \
+        if (simt_atomic(at, sizeof(T), both, sizeof both, ORDER)) { \
             memcpy(&old, at, sizeof old); \
             if (memcmp(&old, &expected, sizeof old) == 0) \
                 memcpy(at, &desired, sizeof desired); \
@@ -64,7 +65,7 @@ template <class T> NT_DEV T simt_update(T *at, T x, const char *order, const cha
 NT_DEV unsigned short nt_peek16(const void *at)
 {
     unsigned short bits = 0;
-    if (simt_atomic((void *)at, sizeof bits, ".relaxed"))
+    if (simt_atomic((void *)at, sizeof bits, nullptr, 0, ".relaxed"))
         memcpy(&bits, at, sizeof bits);
     return bits;
 }
