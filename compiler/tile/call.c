@@ -1,5 +1,6 @@
 /// call.c - calls in tile kernels: which builtin is meant, its arguments, and what it does to axes.
 #include "tile/tile_impl.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -294,6 +295,10 @@ static Value cast(Tile *t, const TileArgs *args)
 static Value python_max(Tile *t, const TileArgs *args)
 {
     Value out;
+    if (args->rest.len == 0) {
+        tile_fault(t, DIAG_BAD_CALL, t->span, "'%s' of nothing", args->builtin->name->text);
+        return tile_error();
+    }
     if (args->rest.len == 1 || args->given[1])
         return tile_reduce(t, args);
     if (!numbers_only(t, args, args->rest.at, args->rest.len) ||
@@ -333,6 +338,7 @@ static Value pass_on(Tile *t, const TileArgs *args)
 /// tile_begin(tile) is tile.begin.
 static Value tile_question(Tile *t, const TileArgs *args)
 {
+    assert(args->given[0] && args->nodes[0]);
     if (args->at[0].kind != VALUE_TILE) {
         tile_fault(t, DIAG_TYPE_MISMATCH, args->nodes[0]->span, "'%s' needs a tile, got %s",
                    args->builtin->name->text, tile_text(t, &args->at[0]));

@@ -135,6 +135,11 @@ static Value attribute(Tile *t, const AstAttribute *n)
         return block_shape(t, &v);
     if (v.kind == VALUE_ERROR)
         return v;
+    if (v.kind != VALUE_REF && strcmp(n->name->text, "dtype") != 0) {
+        tile_fault(t, DIAG_UNDEFINED_NAME, n->name_span, "%s has no attribute '%s'",
+                   tile_text(t, &v), n->name->text);
+        return tile_error();
+    }
     AstNode *ast = AST_MAKE(t->arena, ATTRIBUTE, Attribute, n->base.span, .object = v.ast,
                             .name = n->name, .name_span = n->name_span);
     return (Value){ .kind = VALUE_REF, .ast = ast, .literal = const_none() };
