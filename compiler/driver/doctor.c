@@ -112,14 +112,18 @@ static bool doctor_compiler(Arena *a, const Options *opt)
     return ok;
 }
 
+typedef struct Trial {
+    const char *what, *arch, *emit;
+} Trial;
+
 /// Compiles the kernel in `dir`; prints how it went.
 static bool doctor_test(Arena *a, const Options *opt, const char *program, const char *dir,
-                        const char *what, const char *arch, const char *emit)
+                        Trial trial)
 {
     StrList argv = { 0 };
     Buf log = { 0 };
     const char *const words[] = {
-        program, arch, emit, "-q", "--no-cache", "-o", arena_printf(a, "%s/out", dir)
+        program, trial.arch, trial.emit, "-q", "--no-cache", "-o", arena_printf(a, "%s/out", dir)
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         VEC_PUSH(a, &argv, words[i]);
@@ -132,7 +136,7 @@ static bool doctor_test(Arena *a, const Options *opt, const char *program, const
     VEC_PUSH(a, &argv, arena_printf(a, "%s/doctor.newt", dir));
     VEC_PUSH(a, &argv, NULL);
     int status = proc_run(argv.at, &log);
-    printf("%-12s %s\n%s", what,
+    printf("%-12s %s\n%s", trial.what,
            status == 0 ? "works" : "FAILS:", status != 0 && log.at ? log.at : "");
     unlink(arena_printf(a, "%s/out", dir));
     unlink(arena_printf(a, "%s/out.h", dir));
@@ -153,11 +157,14 @@ static bool doctor_tests(Arena *a, const Options *opt, bool has_nvrtc, bool has_
     OutputSet set = { .arena = a };
     fs_output(&set, kernel, doctor_kernel, sizeof doctor_kernel - 1, false);
     bool ok = fs_commit(&set, &why);
-    ok = ok && doctor_test(a, opt, program, dir, "host code", "--arch=host", "--emit=c");
+    const Trial host = { "host code", "--arch=host", "--emit=c" },
+                object = { "host object", "--arch=host", "--emit=obj" },
+                gpu = { "GPU code", "--arch=sm_90a", "--emit=cubin" };
+    ok = ok && doctor_test(a, opt, program, dir, host);
     if (has_cc)
-        ok = doctor_test(a, opt, program, dir, "host object", "--arch=host", "--emit=obj") && ok;
+        ok = doctor_test(a, opt, program, dir, object) && ok;
     if (has_nvrtc)
-        ok = doctor_test(a, opt, program, dir, "GPU code", "--arch=sm_90a", "--emit=cubin") && ok;
+        ok = doctor_test(a, opt, program, dir, gpu) && ok;
     unlink(kernel);
     rmdir(dir);
     return ok;

@@ -483,7 +483,7 @@ static void print_assign(const AstNode *n, Buf *out)
         if (value)
             buf_puts(&head, " = ");
     }
-    line(head.at, value, "", out);
+    line(head.at ? head.at : "", value, "", out);
     buf_free(&head);
 }
 

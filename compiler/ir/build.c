@@ -186,8 +186,8 @@ static void link_op(IrBlock *block, IrOp *op, IrOp *before)
         block->last = op;
 }
 
-IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint32_t resultc,
-            const Type *const *result_types, uint32_t regionc)
+IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, IrResults results,
+            uint32_t regionc)
 {
     Arena *a = b->fn->arena;
     IrOp *op = ARENA_NEW(a, IrOp);
@@ -198,10 +198,10 @@ IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint
     op->args = ARENA_NEW_N(a, IrValue *, argc);
     for (uint32_t i = 0; i < argc; i++)
         op->args[i] = args[i];
-    op->resultc = resultc;
-    op->results = ARENA_NEW_N(a, IrValue *, resultc);
-    for (uint32_t i = 0; i < resultc; i++) {
-        op->results[i] = value_new(b->fn, result_types[i], i);
+    op->resultc = results.count;
+    op->results = ARENA_NEW_N(a, IrValue *, results.count);
+    for (uint32_t i = 0; i < results.count; i++) {
+        op->results[i] = value_new(b->fn, results.types[i], i);
         op->results[i]->def = op;
     }
     op->regionc = (uint16_t)regionc;
@@ -212,9 +212,14 @@ IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint
     return op;
 }
 
+IrOp *ir_op0(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args)
+{
+    return ir_op(b, code, argc, args, (IrResults){ 0, NULL }, 0);
+}
+
 IrValue *ir_op1(IrBuilder *b, IrCode code, const Type *type, uint32_t argc, IrValue *const *args)
 {
-    return ir_op(b, code, argc, args, 1, &type, 0)->results[0];
+    return ir_op(b, code, argc, args, (IrResults){ 1, &type }, 0)->results[0];
 }
 
 IrValue *ir_const(IrBuilder *b, const Type *type, IrConst value)
@@ -331,7 +336,7 @@ IrValue *ir_load(IrBuilder *b, IrValue *p, IrValue *mask, IrValue *other, IrMem 
 
 void ir_store(IrBuilder *b, IrValue *p, IrValue *v, IrValue *mask, IrMem mem)
 {
-    IrOp *op = ir_op(b, IR_STORE, 3, (IrValue *[]){ p, v, mask }, 0, NULL, 0);
+    IrOp *op = ir_op0(b, IR_STORE, 3, (IrValue *[]){ p, v, mask });
     op->attr.mem = mem;
 }
 

@@ -239,9 +239,15 @@ IrValue *ir_block_arg(IrFunc *fn, IrBlock *b, const Type *type, Sym hint);
 uint16_t ir_add_pipe(IrFunc *fn, IrPipe pipe);
 uint16_t ir_add_map(IrFunc *fn, const IrTensorMap *map);
 
-/// Any operation: operands may hold NULL where ops.def says optional. Results get `result_types`.
-IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, uint32_t resultc,
-            const Type *const *result_types, uint32_t regionc);
+typedef struct IrResults {
+    uint32_t count;
+    const Type *const *types;
+} IrResults;
+/// Any operation: operands may hold NULL where ops.def says optional.
+IrOp *ir_op(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args, IrResults results,
+            uint32_t regionc);
+/// An operation without results and regions.
+IrOp *ir_op0(IrBuilder *b, IrCode code, uint32_t argc, IrValue *const *args);
 /// An operation with one result; returns the result.
 IrValue *ir_op1(IrBuilder *b, IrCode code, const Type *type, uint32_t argc, IrValue *const *args);
 

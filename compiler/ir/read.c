@@ -16,6 +16,7 @@
 // '#' begins a comment. Only what the data structure needs is checked here.
 #include "ir/text_impl.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -107,7 +108,7 @@ static bool read_value(IrReader *r, IrValue **out)
 /// `%name: type` as a new argument of `b`, or a new parameter when `b` is the function's body.
 static bool read_argument(IrReader *r, IrBlock *b)
 {
-    Sym full;
+    Sym full = NULL;
     IrTypeText type = { 0 };
     ir_text_lines(r);
     uint32_t at = r->at;
@@ -156,6 +157,7 @@ static bool read_operands(IrReader *r, IrDraft *d)
 {
     IrArity arity = ir_arity(d->code);
     uint32_t given = 0;
+    assert(arity.required >= 0 && arity.optional >= 0);
     if (d->code == IR_CONST || d->code == IR_ARANGE)
         return read_number_operands(r, d);
     for (int i = 0; i < arity.required + arity.optional; i++)
@@ -264,7 +266,7 @@ static IrOp *make_op(IrReader *r, IrDraft *d, IrBlock *b)
         types[i] = d->types.at[i].type;
     Span span = { r->file->base + d->at, r->file->base + r->at };
     IrBuilder builder = { .fn = r->fn, .block = b, .span = span };
-    IrOp *op = ir_op(&builder, d->code, d->args.len, d->args.at, d->types.len, types,
+    IrOp *op = ir_op(&builder, d->code, d->args.len, d->args.at, (IrResults){ d->types.len, types },
                      ir_arity(d->code).regions);
     op->attr = d->attr;
     if (ir_op_info[d->code].attr == ATTR_RING)
@@ -273,7 +275,7 @@ static IrOp *make_op(IrReader *r, IrDraft *d, IrBlock *b)
     op->smem_bytes = d->smem_bytes;
     op->smem_turn = d->smem_turn;
     op->smem_by_warp = d->smem_by_warp;
-    for (uint32_t i = 0; i < op->resultc; i++) {
+    for (uint32_t i = 0; i < d->types.len; i++) {
         op->results[i]->hint = hint_of(r, d->result_names.at[i]);
         op->results[i]->layout = d->types.at[i].layout;
     }
@@ -302,13 +304,14 @@ static bool read_op(IrReader *r, IrBlock *b)
         return false;
     if (!read_types(r, &d))
         return false;
+    assert(d.types.at || (d.code != IR_CONST && d.code != IR_TRANS));  // they have a result
     if (d.code == IR_CONST && !ir_text_const(r, d.literal, d.types.at[0].type, &d.attr.konst))
         return false;
     if (d.code == IR_TRANS && d.perm_count != type_rank(d.types.at[0].type))
         return ir_text_fail(r, d.at, "perm has %" PRIu32 " entries for %u axes", d.perm_count,
                             type_rank(d.types.at[0].type));
     IrOp *op = make_op(r, &d, b);
-    for (uint32_t i = 0; i < op->resultc; i++)
+    for (uint32_t i = 0; i < d.types.len; i++)
         if (!define(r, d.at, d.result_names.at[i], op->results[i]))
             return false;
     return read_blocks(r, op);

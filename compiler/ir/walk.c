@@ -146,7 +146,7 @@ IrOp *ir_clone(IrBuilder *b, const IrOp *op, IrValue **map)
 {
     Span span = b->span;
     b->span = op->span;
-    IrOp *copy = ir_op(b, op->code, op->argc, op->args, 0, NULL, op->regionc);
+    IrOp *copy = ir_op(b, op->code, op->argc, op->args, (IrResults){ 0, NULL }, op->regionc);
     b->span = span;
     for (uint32_t i = 0; i < op->argc; i++)
         copy->args[i] = mapped(op->args[i], map);

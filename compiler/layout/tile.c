@@ -86,7 +86,8 @@ bool layout_tile_place(const IrFunc *fn, const IrValue *v, TilePlace *out)
     // A transposition: each axis of the result is one of the operand's, with the same places.
     TilePlace of;
     const IrValue *operand = v->def->args[0];
-    layout_tile_place(fn, operand, &of);
+    if (!layout_tile_place(fn, operand, &of))
+        return false;
     for (unsigned axis = 0; axis < type_rank(v->type); axis++) {
         unsigned low, from_low;
         const unsigned from = v->def->attr.perm[axis];

@@ -17,7 +17,7 @@ void lower_yield(Lower *cx, IrBlock *block, IrValue *const *values, uint32_t n)
 {
     IrBlock *outer = cx->b.block;
     cx->b.block = block;
-    ir_op(&cx->b, IR_YIELD, n, values, 0, NULL, 0);
+    ir_op0(&cx->b, IR_YIELD, n, values);
     cx->b.block = outer;
 }
 
@@ -136,8 +136,9 @@ static bool widen_pair(Merge *m, IrValue **v)
 
 // Merges two values; false when their types differ. `out` must stay where it is until the IF is
 // made.
-static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *out)
+static bool merge_vals(Merge *m, Operand left, Operand right, Sym hint, Val *out)
 {
+    const Val a = left.val, b = right.val;
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR) {
         *out = val_error();
         return true;
@@ -150,7 +151,8 @@ static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *
         *out = a;
         out->tuple.at = ARENA_NEW_N(m->cx->arena, Val, a.tuple.len);
         for (uint32_t i = 0; i < a.tuple.len; i++)
-            if (!merge_vals(m, a.tuple.at[i], b.tuple.at[i], hint, sa, sb, &out->tuple.at[i]))
+            if (!merge_vals(m, operand_at(a.tuple.at[i], left.span),
+                            operand_at(b.tuple.at[i], right.span), hint, &out->tuple.at[i]))
                 return false;
         return true;
     }
@@ -165,7 +167,7 @@ static bool merge_vals(Merge *m, Val a, Val b, Sym hint, Span sa, Span sb, Val *
         *out = a;
         return true;
     }
-    IrValue *v[2] = { value_in(m, 0, a, sa), value_in(m, 1, b, sb) };
+    IrValue *v[2] = { value_in(m, 0, a, left.span), value_in(m, 1, b, right.span) };
     if (!v[0] || !v[1]) {
         *out = val_error();
         return true;
@@ -308,7 +310,8 @@ static Local *merge_set(Merge *m, uint32_t slot, Local *a, Local *b, Local *befo
     if (is_flag(cx, slot) && merge_flag(m, a->val, b->val, &out->val))
         return out;
     uint32_t results = m->types.len;
-    if (merge_vals(m, a->val, b->val, cx->frame->slots.at[slot].name, a->span, b->span, &out->val))
+    if (merge_vals(m, operand_at(a->val, a->span), operand_at(b->val, b->span),
+                   cx->frame->slots.at[slot].name, &out->val))
         return out;
     // Results of a tuple's first elements must not outlive it.
     m->values[0].len = m->values[1].len = m->types.len = m->hints.len = m->places.len = results;
@@ -348,7 +351,7 @@ static void finish_if(Merge *m)
     uint32_t n = m->types.len;
     if (!n && !m->arms[0]->block->first && !m->arms[1]->block->first)
         return;
-    IrOp *op = ir_op(&cx->b, IR_IF, 1, &m->cond, n, m->types.at, 2);
+    IrOp *op = ir_op(&cx->b, IR_IF, 1, &m->cond, (IrResults){ n, m->types.at }, 2);
     for (unsigned i = 0; i < 2; i++) {
         lower_attach(op, i, m->arms[i]->block);
         lower_yield(cx, m->arms[i]->block, m->values[i].at, n);
@@ -581,7 +584,8 @@ Val lower_ternary(Lower *cx, const AstTernary *n)
     if (v[0].kind == VAL_ERROR || v[1].kind == VAL_ERROR || !unify(&m, v, n))
         return val_error();
     Val *out = ARENA_NEW(cx->arena, Val);
-    if (!merge_vals(&m, v[0], v[1], NULL, n->then->span, n->orelse->span, out)) {
+    if (!merge_vals(&m, operand_at(v[0], n->then->span), operand_at(v[1], n->orelse->span), NULL,
+                    out)) {
         lower_error(cx, DIAG_TYPE_MISMATCH, n->base.span, "the values of 'if else' are %s and %s",
                     lower_text(cx, v[0]), lower_text(cx, v[1]));
         return val_error();

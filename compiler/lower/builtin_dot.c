@@ -263,11 +263,11 @@ Val lower_fn_dot(Lower *cx, const BoundArgs *args)
     return make_dot(cx, &d);
 }
 
-Val lower_matmul(Lower *cx, Val a, Span sa, Val b, Span sb, Span span)
+Val lower_matmul(Lower *cx, Operand a, Operand b, Span span)
 {
     Dot d = { .call = span, .imprecise = -1, .precision = PRECISION_TF32 };
-    if (!want_factor(cx, &d, 0, a, sa, "left operand of '@'") ||
-        !want_factor(cx, &d, 1, b, sb, "right operand of '@'"))
+    if (!want_factor(cx, &d, 0, a.val, a.span, "left operand of '@'") ||
+        !want_factor(cx, &d, 1, b.val, b.span, "right operand of '@'"))
         return val_error();
     return make_dot(cx, &d);
 }

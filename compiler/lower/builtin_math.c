@@ -9,8 +9,8 @@ Val lower_fn_arithmetic(Lower *cx, const BoundArgs *args)
     AstBinaryOp op = args->builtin->id == BUILTIN_ADD   ? AST_ADD
                      : args->builtin->id == BUILTIN_SUB ? AST_SUB
                                                         : AST_MUL;
-    return lower_binary(cx, op, args->at[0], args->spans[0], args->at[1], args->spans[1],
-                        args->call);
+    return lower_binary(cx, op, operand_at(args->at[0], args->spans[0]),
+                        operand_at(args->at[1], args->spans[1]), args->call);
 }
 
 static bool check_float(Lower *cx, const BoundArgs *args, unsigned index)
@@ -30,8 +30,8 @@ Val lower_fn_fdiv(Lower *cx, const BoundArgs *args)
     if (!check_float(cx, args, 0) || !check_float(cx, args, 1) ||
         !lower_want_bool(cx, args, 2, &ieee))
         return val_error();
-    Val q = lower_binary(cx, AST_DIV, args->at[0], args->spans[0], args->at[1], args->spans[1],
-                         args->call);
+    Val q = lower_binary(cx, AST_DIV, operand_at(args->at[0], args->spans[0]),
+                         operand_at(args->at[1], args->spans[1]), args->call);
     if (ieee && q.kind == VAL_VALUE && q.v->def && q.v->def->code == IR_DIV)
         q.v->def->code = IR_DIV_RN;
     return q;
@@ -41,7 +41,8 @@ static Val truth_of(Lower *cx, Val v, Span span)
 {
     if (v.kind == VAL_VALUE && type_is_bool(v.v->type))
         return v;
-    return lower_compare(cx, AST_NE, v, span, val_const(const_int(0)), span, span);
+    return lower_compare(cx, AST_NE, operand_at(v, span), operand_at(val_const(const_int(0)), span),
+                         span);
 }
 
 Val lower_fn_logical(Lower *cx, const BoundArgs *args)
@@ -49,7 +50,8 @@ Val lower_fn_logical(Lower *cx, const BoundArgs *args)
     AstBinaryOp op = args->builtin->id == BUILTIN_LOGICAL_AND ? AST_BIT_AND : AST_BIT_OR;
     Val a = truth_of(cx, args->at[0], args->spans[0]),
         b = truth_of(cx, args->at[1], args->spans[1]);
-    return lower_binary(cx, op, a, args->spans[0], b, args->spans[1], args->call);
+    return lower_binary(cx, op, operand_at(a, args->spans[0]), operand_at(b, args->spans[1]),
+                        args->call);
 }
 
 // Programs numbered row by row are visited in groups of size_g rows, column by column inside a
@@ -59,7 +61,7 @@ Val lower_fn_swizzle2d(Lower *cx, const BoundArgs *args)
     const Span s = args->call;
     const Val i = args->at[0], j = args->at[1], size_i = args->at[2], size_j = args->at[3],
               size_g = args->at[4];
-#define BINARY(op, a, b) lower_binary(cx, (op), (a), s, (b), s, s)
+#define BINARY(op, a, b) lower_binary(cx, (op), operand_at((a), s), operand_at((b), s), s)
     Val ij = BINARY(AST_ADD, BINARY(AST_MUL, i, size_j), j);
     Val size_gj = BINARY(AST_MUL, size_g, size_j);
     Val first = BINARY(AST_MUL, BINARY(AST_FLOOR_DIV, ij, size_gj), size_g);
@@ -82,12 +84,13 @@ static Val power_of_run_time(Lower *cx, const BoundArgs *args)
     const Val one = val_const(const_int(1));
     Val pair[2] = { args->at[0], one };
     Val x = lower_elementwise(cx, IR_MAX, pair, (Span[]){ s, s }, 2, s);
-    x = lower_binary(cx, AST_SUB, x, s, one, s, s);
+    x = lower_binary(cx, AST_SUB, operand_at(x, s), operand_at(one, s), s);
     for (unsigned shift = 1; shift < width; shift *= 2) {
-        Val by = lower_binary(cx, AST_SHR, x, s, val_const(const_int(shift)), s, s);
-        x = lower_binary(cx, AST_BIT_OR, x, s, by, s, s);
+        Val by = lower_binary(cx, AST_SHR, operand_at(x, s),
+                              operand_at(val_const(const_int(shift)), s), s);
+        x = lower_binary(cx, AST_BIT_OR, operand_at(x, s), operand_at(by, s), s);
     }
-    return lower_binary(cx, AST_ADD, x, s, one, s, s);
+    return lower_binary(cx, AST_ADD, operand_at(x, s), operand_at(one, s), s);
 }
 
 Val lower_fn_next_power_of_2(Lower *cx, const BoundArgs *args)

@@ -105,8 +105,8 @@ Val lower_fn_device_assert(Lower *cx, const BoundArgs *args)
         return val_error();
     IrValue *cond = lower_value(cx, args->at[0], "the condition of an assertion", args->spans[0]);
     if (cond && !type_is_bool(cond->type)) {
-        Val truth = lower_compare(cx, AST_NE, val_of(cond), args->spans[0], val_const(const_int(0)),
-                                  args->spans[0], args->call);
+        Val truth = lower_compare(cx, AST_NE, operand_at(val_of(cond), args->spans[0]),
+                                  operand_at(val_const(const_int(0)), args->spans[0]), args->call);
         cond = lower_value(cx, truth, "the condition of an assertion", args->spans[0]);
     }
     if (!cond)
@@ -114,7 +114,7 @@ Val lower_fn_device_assert(Lower *cx, const BoundArgs *args)
     IrValue *v[2] = { cond, mask };
     if (mask && !lower_broadcast(cx, v, (Span[]){ args->spans[0], args->spans[2] }, 2, args->call))
         return val_error();
-    IrOp *op = ir_op(lower_builder(cx), IR_ASSERT, 2, v, 0, NULL, 0);
+    IrOp *op = ir_op0(lower_builder(cx), IR_ASSERT, 2, v);
     op->attr.text = message.len ? arena_strndup(lower_arena(cx), message.at, message.len)
                                 : lower_source(cx, args->spans[0]);
     return val_void();
@@ -123,7 +123,7 @@ Val lower_fn_device_assert(Lower *cx, const BoundArgs *args)
 Val lower_fn_debug_barrier(Lower *cx, const BoundArgs *args)
 {
     (void)args;
-    ir_op(lower_builder(cx), IR_BARRIER, 0, NULL, 0, NULL, 0)->attr.from_user = true;
+    ir_op0(lower_builder(cx), IR_BARRIER, 0, NULL)->attr.from_user = true;
     return val_void();
 }
 

@@ -168,7 +168,7 @@ Val lower_fn_make_descriptor(Lower *cx, const BoundArgs *args)
     view.block = block_arg(cx, args, DESC_BLOCK, elem);
     if (!view.block)
         return val_error();
-    const unsigned rank = type_rank(view.block);
+    const size_t rank = type_rank(view.block);
     if (!int_parts(cx, args, DESC_SHAPE, rank, false, parts + 1) ||
         !int_parts(cx, args, DESC_STRIDES, rank, true, parts + 1 + rank) ||
         !check_last_axis(cx, args, view.block) ||
@@ -358,7 +358,7 @@ static bool bind_descriptor(Lower *cx, const Function *f, const TensorParam *t,
         if (p->is_hidden && p->tensor == f->params[t->data].tensor)
             parts[1 + p->axis + (p->role == PARAM_STRIDE ? t->rank : 0)] = args[i];
     }
-    parts[2 * t->rank] = NULL;  // the last stride
+    parts[2 * (size_t)t->rank] = NULL;  // the last stride
     lower_bind(cx, lower_slot_of(cx, t->name), lower_view_new(cx, &view, parts, 1 + 2 * t->rank),
                t->span);
     return true;
@@ -416,7 +416,7 @@ Val lower_fn_make_block_ptr(Lower *cx, const BoundArgs *args)
     view.block = block_arg(cx, args, BLOCK_BLOCK, type_elem(parts[0]->type)->elem);
     if (!view.block)
         return val_error();
-    const unsigned rank = type_rank(view.block);
+    const size_t rank = type_rank(view.block);
     if (!int_parts(cx, args, BLOCK_SHAPE, rank, false, parts + 1) ||
         !int_parts(cx, args, BLOCK_STRIDES, rank, true, parts + 1 + rank) ||
         !int_parts(cx, args, BLOCK_OFFSETS, rank, false, parts + 1 + 2 * rank) ||

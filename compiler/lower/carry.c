@@ -343,7 +343,8 @@ static void make_op(Carry *c, IrCode code, IrValue *const *extra, uint32_t extra
         VEC_PUSH(cx->arena, &yields, l->yield);
         VEC_PUSH(cx->arena, &types, l->init->type);
     }
-    IrOp *op = ir_op(&cx->b, code, args.len, args.at, types.len, types.at, c->regions);
+    IrOp *op =
+        ir_op(&cx->b, code, args.len, args.at, (IrResults){ types.len, types.at }, c->regions);
     op->attr.num_stages = c->num_stages;
     if (c->regions > 1) {
         lower_attach(op, 0, c->block[CARRY_COND]);

@@ -410,7 +410,8 @@ static Val truth_value(Lower *cx, Val v, Span span)
 {
     if (v.kind == VAL_VALUE && type_is_num(v.v->type) && type_is_bool(v.v->type))
         return v;
-    return lower_compare(cx, AST_NE, v, span, val_const(const_int(0)), span, span);
+    return lower_compare(cx, AST_NE, operand_at(v, span), operand_at(val_const(const_int(0)), span),
+                         span);
 }
 
 IrValue *lower_condition(Lower *cx, Val v, Span span, const char *what)
@@ -458,8 +459,8 @@ static Val lower_logic(Lower *cx, const AstLogic *n)
         acc = truth_value(cx, acc, before);
         if (!is_known(next)) {
             next = truth_value(cx, next, node->span);
-            acc = lower_binary(cx, is_or ? AST_BIT_OR : AST_BIT_AND, acc, before, next, node->span,
-                               n->base.span);
+            acc = lower_binary(cx, is_or ? AST_BIT_OR : AST_BIT_AND, operand_at(acc, before),
+                               operand_at(next, node->span), n->base.span);
         } else if (lower_const_truth(cx, next, node->span, &ok) == is_or) {
             return ok ? val_const(const_bool(is_or)) : val_error();
         }
@@ -477,10 +478,13 @@ static Val lower_comparison(Lower *cx, const AstCompare *n)
         Val b = lower_expr(cx, right);
         Span span = n->ops.len == 1 ? n->base.span : span_join(left->span, right->span);
         cx->b.span = span;
-        Val one = lower_compare(cx, n->ops.at[i], a, left->span, b, right->span, span);
+        Val one = lower_compare(cx, n->ops.at[i], operand_at(a, left->span),
+                                operand_at(b, right->span), span);
         if (one.kind == VAL_ERROR)
             return one;
-        out = i ? lower_binary(cx, AST_BIT_AND, out, n->base.span, one, span, n->base.span) : one;
+        out = i ? lower_binary(cx, AST_BIT_AND, operand_at(out, n->base.span),
+                               operand_at(one, span), n->base.span)
+                : one;
         left = right;
         a = b;
     }
@@ -501,7 +505,8 @@ static Val lower_operation(Lower *cx, const AstNode *n)
     Val a = lower_expr(cx, e->lhs);
     Val b = lower_expr(cx, e->rhs);
     cx->b.span = n->span;
-    return lower_binary(cx, e->op, a, e->lhs->span, b, e->rhs->span, n->span);
+    return lower_binary(cx, e->op, operand_at(a, e->lhs->span), operand_at(b, e->rhs->span),
+                        n->span);
 }
 
 static Val lower_any(Lower *cx, const AstNode *n)

@@ -142,7 +142,7 @@ static IrFunc *launch_function(Program *p, const Variant *variant, const AstLamb
     cx->b.span = e->span;
     if (!take(cx, lower_expr(cx, e), e->span, results) || diag_error_met(p->diags) != before)
         return NULL;
-    ir_op(&cx->b, IR_RETURN, 3, results, 0, NULL, 0);
+    ir_op0(&cx->b, IR_RETURN, 3, results);
     ir_apply_replacements(fn);
     return fn;
 }

@@ -73,7 +73,7 @@ IrFunc *lower_kernel(Program *p, const Variant *variant, Arena *a)
     if (diag_error_met(p->diags) != before)
         return NULL;
     cx->b.span = f->def->name_span;
-    ir_op(&cx->b, IR_RETURN, 0, NULL, 0, NULL, 0);
+    ir_op0(&cx->b, IR_RETURN, 0, NULL);
     ir_apply_replacements(fn);
     return fn;
 }

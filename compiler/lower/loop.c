@@ -432,7 +432,7 @@ static IrValue *while_condition(Lower *cx, WhileLoop *w)
     lower_arm_begin(cx, &skip);
     IrValue *no = ir_const_int(b, i1, 0);
     lower_arm_end(cx, &skip);
-    IrOp *op = ir_op(b, IR_IF, 1, &proceed, 1, &i1, 2);
+    IrOp *op = ir_op(b, IR_IF, 1, &proceed, (IrResults){ 1, &i1 }, 2);
     lower_attach(op, 0, run.block);
     lower_yield(cx, run.block, &go, 1);
     lower_attach(op, 1, skip.block);

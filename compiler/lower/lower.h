@@ -117,6 +117,16 @@ static inline Val val_of(IrValue *v)
     return v ? (Val){ .kind = VAL_VALUE, .v = v } : val_error();
 }
 
+/// An operand and where it stands.
+typedef struct Operand {
+    Val val;
+    Span span;
+} Operand;
+static inline Operand operand_at(Val val, Span span)
+{
+    return (Operand){ val, span };
+}
+
 /// The type a Val has or would get as a value (weak literals by the literal table); type_error for
 /// none.
 const Type *lower_type_of(Lower *cx, Val v);
@@ -130,8 +140,9 @@ IrValue *lower_broadcast_to(Lower *cx, IrValue *v, const Type *shape_like, Span 
 /// Brings `n` values to their common shape in place, or reports the axis and both sizes.
 bool lower_broadcast(Lower *cx, IrValue **v, const Span *spans, uint32_t n, Span span);
 /// Binary, comparison and unary operators on any Vals: constants fold, else IR by rules.h.
-Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span span);
-Val lower_compare(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Span span);
+/// `span` is the whole expression's.
+Val lower_binary(Lower *cx, AstBinaryOp op, Operand a, Operand b, Span span);
+Val lower_compare(Lower *cx, AstCompareOp op, Operand a, Operand b, Span span);
 Val lower_unary(Lower *cx, AstUnaryOp op, Val a, Span span);
 /// A typed conversion as `.to(elem)` does (casts.c); reports what cannot be cast.
 Val lower_cast(Lower *cx, Val v, const Type *elem, bool bitcast, const char *rounding, Span span);

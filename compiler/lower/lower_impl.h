@@ -171,7 +171,7 @@ Val lower_select(Lower *cx, const Val *v, const Span *spans, Span span);
 
 /* ---- builtin_dot.c ---- */
 /// a @ b.
-Val lower_matmul(Lower *cx, Val a, Span sa, Val b, Span sb, Span span);
+Val lower_matmul(Lower *cx, Operand a, Operand b, Span span);
 
 /* ---- value.c ---- */
 /// The type that an untyped number gets on its own; false after reporting that it has none.
@@ -225,7 +225,7 @@ Val lower_typed_val(Lower *cx, ConstVal v, ScalarKind kind);
 IrValue *lower_typed_value(Lower *cx, ConstVal v, const Type *elem);
 /// Folds an elementwise operation on operands of type `kind` as run-time code would compute it.
 /// False where it is left to run time (division by zero).
-bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, ConstVal b,
+bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, const ConstVal operands[2],
                        ConstVal *out, Span span);
 
 /* ---- params.c ---- */

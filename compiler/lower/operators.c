@@ -33,7 +33,15 @@ static RuleOperand operand_of(const Val *v)
     return v->fixed ? rule_typed(v->fixed->scalar) : rule_weak(&v->c);
 }
 
-// Both operands as numbers (not pointers, tuples, strings), or a report.
+// Operands with their places, and the place of the whole expression.
+typedef struct Operands {
+    const Val *v;
+    const Span *spans;
+    unsigned n;
+    Span span;
+} Operands;
+
+// All operands as numbers (not pointers, tuples, strings), or a report.
 static bool want_numbers(Lower *cx, const char *op, const Val *v, const Span *spans, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -72,26 +80,26 @@ static bool refused(Lower *cx, const RuleResult *r, const char *op, const Span *
 }
 
 // The operation `code` on numbers: folded when all operands are constants, else IR.
-static Val make_op(Lower *cx, IrCode code, const RuleResult *r, const Val *v, const Span *spans,
-                   unsigned n, Span span)
+static Val make_op(Lower *cx, IrCode code, const RuleResult *r, const Operands *x)
 {
     ConstVal folded;
-    if (n == 2 && v[0].kind == VAL_CONST && v[1].kind == VAL_CONST &&
-        lower_fold_binary(cx, code, r->operand, v[0].c, v[1].c, &folded, span))
+    if (x->n == 2 && x->v[0].kind == VAL_CONST && x->v[1].kind == VAL_CONST &&
+        lower_fold_binary(cx, code, r->operand, (ConstVal[]){ x->v[0].c, x->v[1].c }, &folded,
+                          x->span))
         return lower_typed_val(cx, folded, r->kind);
 
     const Type *elem = type_scalar(cx->program->types, r->operand);
     IrValue *args[3];
-    for (unsigned i = 0; i < n; i++)
-        if (!(args[i] = lower_value_as(cx, v[i], elem, "operand", spans[i])))
+    for (unsigned i = 0; i < x->n; i++)
+        if (!(args[i] = lower_value_as(cx, x->v[i], elem, "operand", x->spans[i])))
             return val_error();
-    if (!lower_broadcast(cx, args, spans, n, span))
+    if (!lower_broadcast(cx, args, x->spans, x->n, x->span))
         return val_error();
     TypeRule rule = ir_op_info[code].rule;
     bool predicate = rule == RULE_CMP2 || rule == RULE_FPRED;
     const Type *result = type_scalar(cx->program->types, predicate ? SCALAR_I1 : r->operand);
     IrValue *out =
-        ir_op1(&cx->b, code, type_with_elem(cx->program->types, args[0]->type, result), n, args);
+        ir_op1(&cx->b, code, type_with_elem(cx->program->types, args[0]->type, result), x->n, args);
     return val_of(ir_cast(&cx->b, out, type_scalar(cx->program->types, r->kind)));
 }
 
@@ -128,13 +136,14 @@ static IrValue *widened(Lower *cx, IrValue *v, unsigned depth)
     return out;
 }
 
-static Val move_pointer(Lower *cx, Val p, Span sp, Val offset, Span so, bool subtract, Span span)
+static Val move_pointer(Lower *cx, Operand p, Operand by, bool subtract, Span span)
 {
+    Val offset = by.val;
     if (offset.kind == VAL_CONST && !offset.fixed && subtract && offset.c.kind == CONST_INT) {
         offset.c.v.i = -offset.c.v.i;
         subtract = false;
     }
-    IrValue *v[2] = { p.v, lower_value(cx, offset, "pointer offset", so) };
+    IrValue *v[2] = { p.val.v, lower_value(cx, offset, "pointer offset", by.span) };
     if (!v[1])
         return val_error();
     if (type_is_bool(v[1]->type))
@@ -143,20 +152,21 @@ static Val move_pointer(Lower *cx, Val p, Span sp, Val offset, Span so, bool sub
         v[1] = widened(cx, v[1], 0);
     if (subtract)
         v[1] = negated_offset(cx, v[1]);
-    if (!lower_broadcast(cx, v, (Span[]){ sp, so }, 2, span))
+    if (!lower_broadcast(cx, v, (Span[]){ p.span, by.span }, 2, span))
         return val_error();
     return val_of(ir_ptr_add(&cx->b, v[0], v[1]));
 }
 
-static Val report_pointer(Lower *cx, AstBinaryOp op, Val a, Val b, Span sa, Span sb, Span span)
+static Val report_pointer(Lower *cx, AstBinaryOp op, Operand left, Operand right, Span span)
 {
+    const Val a = left.val, b = right.val;
     if (is_pointer(a) && is_pointer(b) && op == AST_ADD)
         lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot add two pointers");
     else if (is_pointer(a) && is_pointer(b) && op == AST_SUB)
         lower_error(cx, DIAG_TYPE_MISMATCH, span, "cannot subtract %s from %s", lower_text(cx, b),
                     lower_text(cx, a));
     else if (op == AST_ADD || (op == AST_SUB && is_pointer(a)))
-        lower_error(cx, DIAG_TYPE_MISMATCH, is_pointer(a) ? sb : sa,
+        lower_error(cx, DIAG_TYPE_MISMATCH, is_pointer(a) ? right.span : left.span,
                     "pointer offset must be an integer, got %s",
                     lower_text(cx, is_pointer(a) ? b : a));
     else if (op == AST_MUL)
@@ -169,22 +179,22 @@ static Val report_pointer(Lower *cx, AstBinaryOp op, Val a, Val b, Span sa, Span
     return val_error();
 }
 
-static Val pointer_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span span)
+static Val pointer_binary(Lower *cx, AstBinaryOp op, Operand a, Operand b, Span span)
 {
-    const Type *ta = type_elem(lower_type_of(cx, a)), *tb = type_elem(lower_type_of(cx, b));
-    if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
+    const Type *ta = type_elem(lower_type_of(cx, a.val)), *tb = type_elem(lower_type_of(cx, b.val));
+    if (a.val.kind == VAL_ERROR || b.val.kind == VAL_ERROR)
         return val_error();
     RulePointer rule =
         type_is_error(ta) || type_is_error(tb) ? RULE_PTR_REFUSED : rule_pointer(op, ta, tb);
     switch (rule) {
-    case RULE_PTR_REFUSED: return report_pointer(cx, op, a, b, sa, sb, span);
-    case RULE_PTR_ADD: return move_pointer(cx, a, sa, b, sb, false, span);
-    case RULE_PTR_ADD_SWAP: return move_pointer(cx, b, sb, a, sa, false, span);
-    case RULE_PTR_SUB: return move_pointer(cx, a, sa, b, sb, true, span);
+    case RULE_PTR_REFUSED: return report_pointer(cx, op, a, b, span);
+    case RULE_PTR_ADD: return move_pointer(cx, a, b, false, span);
+    case RULE_PTR_ADD_SWAP: return move_pointer(cx, b, a, false, span);
+    case RULE_PTR_SUB: return move_pointer(cx, a, b, true, span);
     case RULE_PTR_DIFF: break;
     }
-    IrValue *v[2] = { a.v, b.v };
-    if (!lower_broadcast(cx, v, (Span[]){ sa, sb }, 2, span))
+    IrValue *v[2] = { a.val.v, b.val.v };
+    if (!lower_broadcast(cx, v, (Span[]){ a.span, b.span }, 2, span))
         return val_error();
     const Type *i64 = type_scalar(cx->program->types, SCALAR_I64);
     return val_of(
@@ -240,10 +250,10 @@ static Val no_power(Lower *cx, Span span)
     return val_error();
 }
 
-Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span span)
+Val lower_binary(Lower *cx, AstBinaryOp op, Operand left, Operand right, Span span)
 {
-    const Val v[2] = { a, b };
-    const Span spans[2] = { sa, sb };
+    const Val v[2] = { left.val, right.val }, a = v[0], b = v[1];
+    const Span spans[2] = { left.span, right.span };
     ConstVal ca, cb;
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
         return val_error();
@@ -258,12 +268,12 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span
     if (op == AST_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE)
         return concat(cx, a, b);
     if (is_pointer(a) || is_pointer(b))
-        return pointer_binary(cx, op, a, sa, b, sb, span);
+        return pointer_binary(cx, op, left, right, span);
     const char *text = ast_binary_text[op];
     if (!want_numbers(cx, text, v, spans, 2))
         return val_error();
     if (op == AST_MATMUL)
-        return lower_matmul(cx, a, sa, b, sb, span);
+        return lower_matmul(cx, left, right, span);
     if (op == AST_POW)
         return no_power(cx, span);
     RuleResult r =
@@ -271,7 +281,7 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Val a, Span sa, Val b, Span sb, Span
     if (refused(cx, &r, text, spans, span))
         return val_error();
     check_shift(cx, op, &r, b, span);
-    return make_op(cx, binary_code[op], &r, v, spans, 2, span);
+    return make_op(cx, binary_code[op], &r, &(Operands){ v, spans, 2, span });
 }
 
 /* ---- comparison ---- */
@@ -289,18 +299,22 @@ static Val compare_identity(Lower *cx, AstCompareOp op, Val a, Val b, Span span)
 }
 
 // `x in (a, b)` of a run-time x: equal to any of them.
-static Val compare_member(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Span span)
+static Val compare_member(Lower *cx, AstCompareOp op, Operand a, Operand group, Span span)
 {
+    const Val b = group.val;
     if (b.kind != VAL_TUPLE) {
-        lower_error(cx, DIAG_TYPE_MISMATCH, sb, "'%s' needs a tuple on its right, got %s",
+        lower_error(cx, DIAG_TYPE_MISMATCH, group.span, "'%s' needs a tuple on its right, got %s",
                     ast_compare_text[op], lower_text(cx, b));
         return val_error();
     }
     bool in = op == AST_IN;
     Val out = val_const(const_bool(!in));
     for (uint32_t i = 0; i < b.tuple.len; i++) {
-        Val one = lower_compare(cx, in ? AST_EQ : AST_NE, a, sa, b.tuple.at[i], sb, span);
-        out = i ? lower_binary(cx, in ? AST_BIT_OR : AST_BIT_AND, out, span, one, span, span) : one;
+        Val one =
+            lower_compare(cx, in ? AST_EQ : AST_NE, a, operand_at(b.tuple.at[i], group.span), span);
+        out = i ? lower_binary(cx, in ? AST_BIT_OR : AST_BIT_AND, operand_at(out, span),
+                               operand_at(one, span), span)
+                : one;
     }
     return out;
 }
@@ -310,8 +324,9 @@ static const IrCode compare_code[AST_COMPARE_OP_COUNT] = {
     [AST_LE] = IR_LE, [AST_GT] = IR_GT, [AST_GE] = IR_GE,
 };
 
-Val lower_compare(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Span span)
+Val lower_compare(Lower *cx, AstCompareOp op, Operand left, Operand right, Span span)
 {
+    Val a = left.val, b = right.val;
     ConstVal ca, cb;
     if (a.kind == VAL_ERROR || b.kind == VAL_ERROR)
         return val_error();
@@ -322,7 +337,7 @@ Val lower_compare(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Sp
     if (op == AST_IS || op == AST_IS_NOT)
         return compare_identity(cx, op, a, b, span);
     if (op == AST_IN || op == AST_NOT_IN)
-        return compare_member(cx, op, a, sa, b, sb, span);
+        return compare_member(cx, op, left, right, span);
     if (equality && (is_const_kind(a, CONST_NONE) || is_const_kind(b, CONST_NONE)))
         return val_const(const_bool(op == AST_NE));
     if (is_pointer(a) || is_pointer(b)) {
@@ -334,14 +349,14 @@ Val lower_compare(Lower *cx, AstCompareOp op, Val a, Span sa, Val b, Span sb, Sp
         b = address_of(cx, b);
     }
     const Val v[2] = { a, b };
-    const Span spans[2] = { sa, sb };
+    const Span spans[2] = { left.span, right.span };
     if (!want_numbers(cx, ast_compare_text[op], v, spans, 2))
         return val_error();
     RuleResult r =
         rule_apply(RULE_CMP2, (RuleOperand[]){ operand_of(&v[0]), operand_of(&v[1]) }, 2);
     if (refused(cx, &r, ast_compare_text[op], spans, span))
         return val_error();
-    return make_op(cx, compare_code[op], &r, v, spans, 2, span);
+    return make_op(cx, compare_code[op], &r, &(Operands){ v, spans, 2, span });
 }
 
 /* ---- unary ---- */
@@ -354,7 +369,8 @@ static Val logical_not(Lower *cx, Val a, Span span)
         return val_error();
     if (a.kind == VAL_VALUE && type_is_bool(a.v->type))
         return val_of(ir_unary(&cx->b, IR_NOT, a.v));
-    return lower_compare(cx, AST_EQ, a, span, val_const(const_int(0)), span, span);
+    return lower_compare(cx, AST_EQ, operand_at(a, span), operand_at(val_const(const_int(0)), span),
+                         span);
 }
 
 static Val fold_unary(Lower *cx, AstUnaryOp op, Val a, Span span)
@@ -364,7 +380,7 @@ static Val fold_unary(Lower *cx, AstUnaryOp op, Val a, Span span)
     if (op == AST_NEG && a.c.kind == CONST_FLOAT)
         out = const_float(-a.c.v.f);
     else if (op == AST_NEG)
-        lower_fold_binary(cx, IR_SUB, kind, const_int(0), a.c, &out, span);
+        lower_fold_binary(cx, IR_SUB, kind, (ConstVal[]){ const_int(0), a.c }, &out, span);
     else
         out = a.c.kind == CONST_BOOL ? const_bool(!a.c.v.b) : const_int(~a.c.v.i);
     return lower_typed_val(cx, out, kind);
@@ -416,7 +432,8 @@ static IrValue *select_condition(Lower *cx, Val c, Span span)
                     type_text(cx->program->types, type_elem(v->type)));
         diag_help(cx->consts.diags, "write '!= 0'");
     }
-    Val nonzero = lower_compare(cx, AST_NE, c, span, val_const(const_int(0)), span, span);
+    Val nonzero = lower_compare(cx, AST_NE, operand_at(c, span),
+                                operand_at(val_const(const_int(0)), span), span);
     return lower_value(cx, nonzero, "condition", span);
 }
 
@@ -477,7 +494,7 @@ Val lower_elementwise(Lower *cx, IrCode code, const Val *args, const Span *spans
     RuleResult r = rule_apply(info->rule, operands, n);
     if (refused(cx, &r, text, spans, span))
         return val_error();
-    Val out = make_op(cx, code, &r, args, spans, n, span);
+    Val out = make_op(cx, code, &r, &(Operands){ args, spans, n, span });
     // cdiv(BLOCK, 4) of constexprs is a constexpr.
     if (weak && code == IR_CDIV)
         out.fixed = NULL;

@@ -7,6 +7,7 @@
 /// other axes than the one whose neighbours are neighbours in memory.
 #include "lower/variants.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MOST_KNOWN = 64, ALL_AXES = (1 << TYPE_MAX_RANK) - 1 };
@@ -161,6 +162,7 @@ static unsigned without_axis(unsigned axes, unsigned at)
 
 static bool is_one(const IrValue *v)
 {
+    assert(v);
     while (v->def && (v->def->code == IR_SPLAT || v->def->code == IR_CAST))
         v = v->def->args[0];
     return ir_is_const(v) && !v->def->attr.konst.is_float && v->def->attr.konst.i == 1;
@@ -493,12 +495,12 @@ void lower_reach_pointers(IrFunc *fn, Arena *a, bool *reads, bool *writes)
     Pointers p = { .reads = { .fn = fn,
                               .seen = ARENA_NEW_N(a, uint8_t, fn->value_count + 1),
                               .need = MOST_KNOWN,
-                              .params = reads,
                               .pointers_only = true },
                    .writes = { .fn = fn,
                                .seen = ARENA_NEW_N(a, uint8_t, fn->value_count + 1),
                                .need = MOST_KNOWN,
-                               .params = writes,
                                .pointers_only = true } };
+    p.reads.params = reads;
+    p.writes.params = writes;
     ir_walk(fn, reach_pointer, &p);
 }

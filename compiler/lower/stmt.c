@@ -150,7 +150,8 @@ static void lower_aug_assign(Lower *cx, const AstAugAssign *n)
     else
         old = lower_read_slot(cx, slot, n->target->span);
     Val v = lower_expr(cx, n->value);
-    v = lower_binary(cx, n->op, old, n->target->span, v, n->value->span, n->base.span);
+    v = lower_binary(cx, n->op, operand_at(old, n->target->span), operand_at(v, n->value->span),
+                     n->base.span);
     lower_assign(cx, n->target, v, n->value, n->base.span);
 }
 

@@ -166,12 +166,12 @@ static void warn_overflow(Lower *cx, Span span, ScalarKind kind, Int128 exact, I
     buf_free(&text[1]);
 }
 
-bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, ConstVal a, ConstVal b,
+bool lower_fold_binary(Lower *cx, IrCode code, ScalarKind kind, const ConstVal operands[2],
                        ConstVal *out, Span span)
 {
+    const ConstVal a = lower_typed_const(operands[0], kind),
+                   b = lower_typed_const(operands[1], kind);
     bool truth;
-    a = lower_typed_const(a, kind);
-    b = lower_typed_const(b, kind);
     if (is_float_kind(kind)) {
         double f;
         if (compare_float(code, a.v.f, b.v.f, &truth)) {

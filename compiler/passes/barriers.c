@@ -245,7 +245,7 @@ static void insert_barrier(const Barriers *b, IrOp *before, AccessVec *pending)
     IrBuilder builder = {
         .fn = b->fn, .block = before->block, .before = before, .span = before->span
     };
-    ir_op(&builder, IR_BARRIER, 0, NULL, 0, NULL, 0);
+    ir_op0(&builder, IR_BARRIER, 0, NULL);
     pending->len = 0;
 }
 

@@ -120,7 +120,7 @@ static IrOp *widen(const Carry *c, IrBuilder *b, Arena *scratch)
     for (uint32_t i = 0; i < count; i++)
         types[i] = loop->results[i]->type;
     types[count] = i32;
-    IrOp *wide = ir_op(b, IR_FOR, loop->argc + 1, args, count + 1, types, 1);
+    IrOp *wide = ir_op(b, IR_FOR, loop->argc + 1, args, (IrResults){ count + 1, types }, 1);
     wide->attr = loop->attr;
     for (uint32_t i = 0; i < c->body->argc; i++) {
         const IrValue *old = c->body->args[i];
@@ -136,12 +136,12 @@ static IrOp *widen(const Carry *c, IrBuilder *b, Arena *scratch)
 static void hand_back(const Carry *c, IrBuilder *b, IrValue *slot)
 {
     IrValue *is_held = ir_binary(b, IR_GE, slot, ir_const_int(b, slot->type, 0));
-    IrOp *choice = ir_op(b, IR_IF, 1, &is_held, 0, NULL, 2);
+    IrOp *choice = ir_op(b, IR_IF, 1, &is_held, (IrResults){ 0, NULL }, 2);
     IrBuilder in = { .fn = c->fn, .block = choice->regions[0], .span = c->release->span };
-    ir_op(&in, IR_PIPE_RELEASE, 1, &slot, 0, NULL, 0)->attr = c->release->attr;
-    ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
+    ir_op0(&in, IR_PIPE_RELEASE, 1, &slot)->attr = c->release->attr;
+    ir_op0(&in, IR_YIELD, 0, NULL);
     in.block = choice->regions[1];
-    ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
+    ir_op0(&in, IR_YIELD, 0, NULL);
 }
 
 /// Waits until all groups but the newest `groups` have ended; `sum` is of the last product that may go on.
@@ -161,7 +161,7 @@ static void fill(const Carry *c, IrOp *wide, Arena *scratch)
     const uint32_t count = old->argc;
     IrBuilder b = { .fn = c->fn, .block = to, .span = c->release->span };
     IrValue **out = ARENA_NEW_N(scratch, IrValue *, count + 1u), *slot = c->wait->results[0];
-    IrOp *yield = ir_op(&b, IR_YIELD, 0, NULL, 0, NULL, 0);
+    IrOp *yield = ir_op0(&b, IR_YIELD, 0, NULL);
     for (IrOp *op = c->body->first, *next; op != old; op = next) {
         next = op->next;
         if (op != c->release)
@@ -176,7 +176,7 @@ static void fill(const Carry *c, IrOp *wide, Arena *scratch)
     out[count] = slot;
     b.before = NULL;
     ir_remove(yield);
-    ir_op(&b, IR_YIELD, count + 1, out, 0, NULL, 0);
+    ir_op0(&b, IR_YIELD, count + 1, out);
     for (uint32_t i = 0; i < c->dot_count; i++)
         c->dots[i]->attr.dot.async = c->dots[i]->attr.dot.carried = true;
 }

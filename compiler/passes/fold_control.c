@@ -5,6 +5,8 @@
 // by the next round.
 #include "passes/fold_impl.h"
 
+#include <assert.h>
+
 /// Moves the region's operations in front of `op` and returns what it yielded.
 static IrOp *splice(IrOp *op, IrBlock *region)
 {
@@ -95,6 +97,7 @@ static bool fold_unchanged(IrOp *op)
     bool changed = false;
     for (uint32_t i = op->resultc; i-- > 0;) {
         IrValue *arg = body->args[i + 1], *init = op->args[i + 3];
+        assert(arg && init);  // what a loop carries is never left out
         IrValue *yielded = ir_forwarded(body->last->args[i]);
         if (yielded != arg && yielded != init)
             continue;

@@ -95,7 +95,7 @@ static unsigned group_size(const Assign *as, const Type *block, int64_t limit)
 {
     const uint32_t threads = UINT32_C(32) << as->warp_bits;
     unsigned vec = 1;
-    while (vec * 2 <= limit && vec * 2 * threads <= block->numel)
+    while (INT64_C(2) * vec <= limit && vec * 2 * threads <= block->numel)
         vec *= 2;
     return vec;
 }
@@ -187,7 +187,7 @@ static void measure_runs(const Layout *l, const Type *block, const uint8_t *orde
 
 bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layout *anchor)
 {
-    uint8_t order[TYPE_MAX_RANK];
+    uint8_t order[TYPE_MAX_RANK] = { 0 };
     unsigned vector, run, best_vector, best_run;
     const IrValue *pointer = op->args[0];
     const unsigned bytes = access_bytes(pointer);
@@ -201,7 +201,7 @@ bool layout_serves(const Assign *as, const IrOp *op, const Layout *l, const Layo
 
 const Layout *layout_near(const Assign *as, const IrOp *op, const Layout *own, const Layout *anchor)
 {
-    uint8_t order[TYPE_MAX_RANK];
+    uint8_t order[TYPE_MAX_RANK] = { 0 };
     unsigned vector, run, most = 0;
     const IrValue *pointer = op->args[0];
     axis_order(as, pointer, order);

@@ -56,7 +56,7 @@ static IrValue *recompute(Rewrite *rw, const IrValue *v, const Layout *l)
 {
     IrOp *op = v->def;
     IrBuilder b = { .fn = rw->fn, .block = op->block, .before = op, .span = op->span };
-    IrOp *copy = ir_op(&b, op->code, op->argc, op->args, 1, &v->type, 0);
+    IrOp *copy = ir_op(&b, op->code, op->argc, op->args, (IrResults){ 1, &v->type }, 0);
     copy->attr = op->attr;
     copy->results[0]->layout = l;
     copy->results[0]->hint = v->hint;

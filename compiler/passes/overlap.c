@@ -225,7 +225,7 @@ static void other_iterations(const Overlap *o, IrBlock *to, Arena *scratch)
                 place_product(o, &b, product, to->args[count + 1], to->args[1 + o->sum]);
     }
     hand_on(o, map, out);
-    ir_op(&b, IR_YIELD, count + 1, out, 0, NULL, 0);
+    ir_op0(&b, IR_YIELD, count + 1, out);
 }
 
 static const Type **carried_types(const Overlap *o, Arena *scratch)
@@ -249,7 +249,8 @@ static void some_iterations(const Overlap *o, IrBlock *to, Arena *scratch)
     args[0] = second_counter(o, &b);
     args[1] = o->loop->args[1];
     args[2] = o->loop->args[2];
-    IrOp *rest = ir_op(&b, IR_FOR, count + 4, args, count + 1, carried_types(o, scratch), 1);
+    IrOp *rest =
+        ir_op(&b, IR_FOR, count + 4, args, (IrResults){ count + 1, carried_types(o, scratch) }, 1);
     IrBlock *body = rest->regions[0];
     for (uint32_t i = 0; i < o->body->argc; i++)
         ir_block_arg(o->fn, body, o->body->args[i]->type, o->body->args[i]->hint);
@@ -260,7 +261,7 @@ static void some_iterations(const Overlap *o, IrBlock *to, Arena *scratch)
     ir_clone(&b, o->release, product);
     for (uint32_t i = 0; i < count; i++)
         args[i] = i == o->sum ? sum : out[i];
-    ir_op(&b, IR_YIELD, count, args, 0, NULL, 0);
+    ir_op0(&b, IR_YIELD, count, args);
 }
 
 static void rewrite(const Overlap *o)
@@ -271,10 +272,10 @@ static void rewrite(const Overlap *o)
         .fn = o->fn, .block = o->loop->block, .before = o->loop, .span = o->loop->span
     };
     IrValue *any = ir_binary(&b, IR_LT, o->loop->args[0], o->loop->args[1]);
-    IrOp *choice = ir_op(&b, IR_IF, 1, &any, count, carried_types(o, &scratch), 2);
+    IrOp *choice = ir_op(&b, IR_IF, 1, &any, (IrResults){ count, carried_types(o, &scratch) }, 2);
     some_iterations(o, choice->regions[0], &scratch);
     IrBuilder none = { .fn = o->fn, .block = choice->regions[1], .span = o->loop->span };
-    ir_op(&none, IR_YIELD, count, o->loop->args + 3, 0, NULL, 0);
+    ir_op0(&none, IR_YIELD, count, o->loop->args + 3);
     for (uint32_t i = 0; i < count; i++) {
         choice->results[i]->hint = o->loop->results[i]->hint;
         ir_replace(o->loop->results[i], choice->results[i]);

@@ -6,6 +6,7 @@
 #include "layout/layout.h"
 #include "passes/pipeline_impl.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { ORIGINAL = 1 };  // mark of the body's operations as they came
@@ -111,7 +112,7 @@ static void attach_copy(IrOp *op, const Feed *f, bool ordered)
 /// Begins the copies of an iteration into stage `slot` if there is one, and makes them a group.
 static void begin_copies(const Ahead *a, IrBuilder *b, IrValue *more, IrValue *slot, bool ordered)
 {
-    IrOp *branch = ir_op(b, IR_IF, 1, &more, 0, NULL, 2);
+    IrOp *branch = ir_op(b, IR_IF, 1, &more, (IrResults){ 0, NULL }, 2);
     for (unsigned r = 0; r < 2; r++) {
         IrBuilder in = { .fn = b->fn, .block = branch->regions[r], .span = b->span };
         for (uint32_t i = 0; i < a->feeds->len && r == 0; i++) {
@@ -121,13 +122,13 @@ static void begin_copies(const Ahead *a, IrBuilder *b, IrValue *more, IrValue *s
             const IrOp *load = f->value->def;
             in.span = load->span;
             IrValue *args[] = { mapped(a, load->args[0]), slot, mapped(a, load->args[1]) };
-            IrOp *copy = ir_op(&in, IR_ASYNC_COPY, 3, args, 0, NULL, 0);
+            IrOp *copy = ir_op0(&in, IR_ASYNC_COPY, 3, args);
             copy->attr.copy.mem = load->attr.mem;
             attach_copy(copy, f, ordered);
         }
-        ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
+        ir_op0(&in, IR_YIELD, 0, NULL);
     }
-    ir_op(b, IR_ASYNC_COMMIT, 0, NULL, 0, NULL, 0);
+    ir_op0(b, IR_ASYNC_COMMIT, 0, NULL);
 }
 
 /// Writes the staged values of an iteration into stage `slot`.
@@ -139,7 +140,7 @@ static void put_tiles(const Ahead *a, IrBuilder *b, IrValue *slot, bool ordered)
             continue;
         IrValue *args[] = { slot, mapped(a, f->value) };
         b->span = f->value->def->span;
-        attach_copy(ir_op(b, IR_TILE_PUT, 2, args, 0, NULL, 0), f, ordered);
+        attach_copy(ir_op0(b, IR_TILE_PUT, 2, args), f, ordered);
     }
 }
 
@@ -205,13 +206,13 @@ static void build_prologue(Ahead *a, IrBuilder *b, IrValue *trips)
         VEC_PUSH(arena, &args, a->state[i]);
         VEC_PUSH(arena, &types, a->state[i]->type);
     }
-    IrOp *loop = ir_op(b, IR_FOR, args.len, args.at, count, types.at, 1);
+    IrOp *loop = ir_op(b, IR_FOR, args.len, args.at, (IrResults){ count, types.at }, 1);
     IrBuilder in = { .fn = b->fn, .block = loop->regions[0], .span = b->span };
     IrValue *j = ir_block_arg(b->fn, in.block, i32, NULL);
     for (uint32_t i = 0; i < count; i++)
         a->state[i] = ir_block_arg(b->fn, in.block, a->state[i]->type, a->state[i]->hint);
     bring(a, &in, ir_binary(&in, IR_LT, ir_cast(&in, j, trips->type), trips), j);
-    ir_op(&in, IR_YIELD, count, a->state, 0, NULL, 0);
+    ir_op0(&in, IR_YIELD, count, a->state);
     memcpy(a->state, loop->results, count * sizeof *a->state);
 }
 
@@ -378,9 +379,9 @@ static bool mark_original(IrOp *op, void *cx)
 static void wait_for_tiles(IrBuilder *b, const Ahead *async)
 {
     if (async == NULL)
-        ir_op(b, IR_BARRIER, 0, NULL, 0, NULL, 0);
+        ir_op0(b, IR_BARRIER, 0, NULL);
     else
-        ir_op(b, IR_ASYNC_WAIT, 0, NULL, 0, NULL, 0)->attr.groups = (uint8_t)(async->distance - 1);
+        ir_op0(b, IR_ASYNC_WAIT, 0, NULL)->attr.groups = (uint8_t)(async->distance - 1);
 }
 
 static bool has_kind(const FeedVec *feeds, FeedKind kind)
@@ -405,6 +406,7 @@ void pipeline_build(Pipe *p, Loop *loop, const FeedVec *feeds, unsigned stages)
                                       .distance = tiles - 1,
                                       .stages = tiles };
     }
+    assert(count > 0);  // loops that feed nothing stay as they are
     IrOp *op = loop->op;
     IrBuilder before = { .fn = p->fn, .block = op->block, .before = op, .span = op->span };
     ir_walk_block(loop->body, mark_original, NULL);

@@ -13,6 +13,7 @@
 /// read by the iteration before this one.
 #include "passes/pipeline_impl.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef VEC(IrOp *) OpVec;
@@ -144,16 +145,17 @@ static void begin_copies(const Defer *d, IrValue *slot)
                 continue;
             IrBuilder b = { .fn = d->pipe->fn, .block = op->block, .before = op, .span = op->span };
             IrValue *args[] = { op->args[0], slot, op->args[1] };
-            IrOp *copy = ir_op(&b, IR_ASYNC_COPY, 3, args, 0, NULL, 0);
+            IrOp *copy = ir_op0(&b, IR_ASYNC_COPY, 3, args);
             copy->attr.copy.mem = op->attr.mem;
             copy->attr.copy.ring = f->ring;
             copy->attr.copy.ordered = true;
             last = op;
         }
+    assert(last);  // there are feeds
     IrBuilder b = {
         .fn = d->pipe->fn, .block = d->loop->body, .before = last->next, .span = last->span
     };
-    ir_op(&b, IR_ASYNC_COMMIT, 0, NULL, 0, NULL, 0);
+    ir_op0(&b, IR_ASYNC_COMMIT, 0, NULL);
 }
 
 static IrValue *copied(Defer *d, IrBuilder *b, IrValue *v)
@@ -201,7 +203,7 @@ static IrValue *multiply_oldest(Defer *d, IrBuilder *b, IrValue *filled, IrValue
     const uint32_t count = d->dots.len;
     IrValue *all = ir_const_int(b, filled->type, d->stages - 1);
     IrValue *is_full = ir_binary(b, IR_EQ, filled, all);
-    IrOp *branch = ir_op(b, IR_IF, 1, &is_full, count, sum_types(d, 0), 2);
+    IrOp *branch = ir_op(b, IR_IF, 1, &is_full, (IrResults){ count, sum_types(d, 0) }, 2);
     IrValue **sums = ARENA_NEW_N(d->pipe->cx->arena, IrValue *, count);
     for (unsigned r = 0; r < 2; r++) {
         IrBuilder in = { .fn = b->fn, .block = branch->regions[r], .span = b->span };
@@ -209,7 +211,7 @@ static IrValue *multiply_oldest(Defer *d, IrBuilder *b, IrValue *filled, IrValue
             sums[i] = d->dots.at[i]->args[2];
         if (r == 0)
             multiply(d, &in, oldest, sums);
-        ir_op(&in, IR_YIELD, count, sums, 0, NULL, 0);
+        ir_op0(&in, IR_YIELD, count, sums);
     }
     for (uint32_t i = 0; i < count; i++) {
         const IrOp *dot = d->dots.at[i];
@@ -230,7 +232,7 @@ static void multiply_rest(Defer *d, IrBuilder *b, IrValue *filled, IrValue *slot
     IrValue *back = ir_binary(b, IR_SUB, slot, filled);
     IrValue *turned = ir_binary(b, IR_ADD, back, ir_const_int(b, slot->type, d->stages));
     IrValue *oldest = ir_select(b, ir_binary(b, IR_LT, back, none), turned, back);
-    ir_op(b, IR_ASYNC_WAIT, 0, NULL, 0, NULL, 0);
+    ir_op0(b, IR_ASYNC_WAIT, 0, NULL);
 
     IrValue **args = ARENA_NEW_N(arena, IrValue *, (size_t)count + 4);
     const Type **types = sum_types(d, 1);
@@ -242,7 +244,7 @@ static void multiply_rest(Defer *d, IrBuilder *b, IrValue *filled, IrValue *slot
         args[3 + i] = loop->results[carried_index(d->loop, d->dots.at[i]->args[2])];
     args[3 + count] = oldest;
     types[count] = slot->type;
-    IrOp *rest = ir_op(b, IR_FOR, count + 4, args, count + 1, types, 1);
+    IrOp *rest = ir_op(b, IR_FOR, count + 4, args, (IrResults){ count + 1, types }, 1);
     IrBuilder in = { .fn = fn, .block = rest->regions[0], .span = b->span };
     ir_block_arg(fn, in.block, slot->type, NULL);
     for (uint32_t i = 0; i < count; i++)
@@ -250,7 +252,7 @@ static void multiply_rest(Defer *d, IrBuilder *b, IrValue *filled, IrValue *slot
     IrValue *at = ir_block_arg(fn, in.block, slot->type, NULL);
     multiply(d, &in, at, sums);
     sums[count] = pipeline_turned(&in, at, 1, d->stages);
-    ir_op(&in, IR_YIELD, count + 1, sums, 0, NULL, 0);
+    ir_op0(&in, IR_YIELD, count + 1, sums);
     for (uint32_t i = 0; i < count; i++) {
         rest->results[i]->hint = args[3 + i]->hint;
         ir_replace(args[3 + i], rest->results[i]);
@@ -277,7 +279,7 @@ void pipeline_defer(Pipe *p, Loop *loop, const FeedVec *feeds, unsigned stages)
     IrValue *none = ir_const_int(&before, i32, 0);
     IrValue *slot = pipeline_carry(p->fn, op, none), *filled = pipeline_carry(p->fn, op, none);
 
-    ir_op(&begin, IR_ASYNC_WAIT, 0, NULL, 0, NULL, 0)->attr.groups = (uint8_t)(stages - 2);
+    ir_op0(&begin, IR_ASYNC_WAIT, 0, NULL)->attr.groups = (uint8_t)(stages - 2);
     begin_copies(&d, slot);
     IrValue *next = pipeline_turned(&end, slot, 1, stages);  // the oldest, when all are under way
     IrValue *is_full = multiply_oldest(&d, &end, filled, next);

@@ -146,14 +146,14 @@ static IrOp *build_branch(Guard *g, IrOp **copy)
     for (uint32_t i = 0; i < loop->resultc; i++)
         types[i] = loop->results[i]->type;
     IrValue *all = clamp_firsts(g, &b);
-    IrOp *branch = ir_op(&b, IR_IF, 1, &all, loop->resultc, types, 2);
+    IrOp *branch = ir_op(&b, IR_IF, 1, &all, (IrResults){ loop->resultc, types }, 2);
     g->in = (IrBuilder){ .fn = fn, .block = branch->regions[0], .span = loop->span };
     copy_operands(loop, g);
     ir_walk_block(loop->regions[0], copy_operands, g);
     *copy = ir_clone(&g->in, loop, g->map);
-    ir_op(&g->in, IR_YIELD, loop->resultc, (*copy)->results, 0, NULL, 0);
+    ir_op0(&g->in, IR_YIELD, loop->resultc, (*copy)->results);
     IrBuilder other = { .fn = fn, .block = branch->regions[1], .span = loop->span };
-    ir_op(&other, IR_YIELD, loop->resultc, loop->args + 3, 0, NULL, 0);
+    ir_op0(&other, IR_YIELD, loop->resultc, loop->args + 3);
     return branch;
 }
 

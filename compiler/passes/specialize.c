@@ -271,7 +271,7 @@ static void rewrite_group(Special *s, uint32_t first)
         last = is_before(last, end) ? end : last;
     }
     b = (IrBuilder){ .fn = s->fn, .block = where->block, .before = last->next, .span = last->span };
-    IrOp *release = ir_op(&b, IR_PIPE_RELEASE, 1, &slot, 0, NULL, 0);
+    IrOp *release = ir_op0(&b, IR_PIPE_RELEASE, 1, &slot);
     release->attr.pipe.pipe = head->pipe;
 }
 

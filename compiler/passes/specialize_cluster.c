@@ -35,19 +35,24 @@ static void mark_carried(Dependence *d, const IrOp *loop)
     }
 }
 
+static bool is_on(const Dependence *d, const IrValue *v)
+{
+    return v != NULL && d->on[v->id];
+}
+
 static bool find_dependence(IrOp *op, void *cx)
 {
     Dependence *d = cx;
     bool depends = op->code == IR_PROGRAM_ID;
     for (uint32_t i = 0; i < op->argc; i++)
-        depends |= op->args[i] && d->on[op->args[i]->id];
+        depends |= is_on(d, op->args[i]);
     if (op->code == IR_FOR) {
         for (unsigned i = 0; i < 3; i++)
-            d->steers |= d->on[op->args[i]->id];
+            d->steers |= is_on(d, op->args[i]);
         mark_carried(d, op);
         return true;
     }
-    d->steers |= op->code == IR_WHILE || (op->regionc > 0 && d->on[op->args[0]->id]);
+    d->steers |= op->code == IR_WHILE || (op->regionc > 0 && is_on(d, op->args[0]));
     for (uint32_t i = 0; i < op->resultc && (depends || op->regionc > 0); i++)
         mark(d, op->results[i]);
     return true;
@@ -164,7 +169,7 @@ static bool share_copy(IrOp *load, void *cx)
         args[i] = load->args[i];
     args[load->argc] = same;
     IrBuilder b = { .fn = o->b.fn, .block = load->block, .before = load, .span = load->span };
-    IrOp *shared = ir_op(&b, IR_TENSOR_LOAD, load->argc + 1, args, 0, NULL, 0);
+    IrOp *shared = ir_op0(&b, IR_TENSOR_LOAD, load->argc + 1, args);
     shared->attr = load->attr;
     shared->attr.pipe.multicast = true;
     ir_remove(load);

@@ -95,10 +95,10 @@ static bool guard_store(IrOp *op, void *cx)
     if (op->code != IR_STORE && op->code != IR_TENSOR_STORE)
         return true;
     IrBuilder b = { .fn = g->fn, .block = op->block, .before = op, .span = op->span };
-    IrOp *choice = ir_op(&b, IR_IF, 1, (IrValue *[]){ g->is_program }, 0, NULL, 2);
+    IrOp *choice = ir_op(&b, IR_IF, 1, (IrValue *[]){ g->is_program }, (IrResults){ 0, NULL }, 2);
     for (unsigned r = 0; r < 2; r++) {
         IrBuilder in = { .fn = g->fn, .block = choice->regions[r], .span = op->span };
-        ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
+        ir_op0(&in, IR_YIELD, 0, NULL);
     }
     ir_move_before(op, choice->regions[0]->last);
     return true;
@@ -124,7 +124,7 @@ static SpecialLoop wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step,
     }
     const IrOp *last = b->before->prev;  // of what stays in front of the loop
     b->before = fn->body->last;
-    IrOp *loop = ir_op(b, IR_FOR, 3, (IrValue *[]){ first, end, step }, 0, NULL, 1);
+    IrOp *loop = ir_op(b, IR_FOR, 3, (IrValue *[]){ first, end, step }, (IrResults){ 0, NULL }, 1);
     IrBlock *body = loop->regions[0];
     d.tile = ir_block_arg(fn, body, i32, sym_of(fn->syms, pairs ? "pair" : "program"));
     IrBuilder in = { .fn = fn, .block = body, .span = fn->span };
@@ -137,7 +137,7 @@ static SpecialLoop wrap(IrFunc *fn, IrBuilder *b, IrValue *first, IrValue *step,
         d.tile = at_most_last(&in, program, all);
         d.tile->hint = sym_of(fn->syms, "program");
     }
-    IrOp *yield = ir_op(&in, IR_YIELD, 0, NULL, 0, NULL, 0);
+    IrOp *yield = ir_op0(&in, IR_YIELD, 0, NULL);
     for (IrOp *op = last->next, *next; op != loop; op = next) {
         next = op->next;
         ir_move_before(op, yield);
@@ -249,7 +249,7 @@ static IrValue *stages_of_program(IrBuilder *b, const IrOp *loop)
 
 static void skip(IrBuilder *b, IrValue *count)
 {
-    ir_op(b, IR_PIPE_SKIP, 1, &count, 0, NULL, 0);
+    ir_op0(b, IR_PIPE_SKIP, 1, &count);
 }
 
 /// The consumers' side of two teams. Each takes what it wants of the pipe while the other one does
@@ -260,9 +260,9 @@ static void take_turns(IrFunc *fn, IrBuilder *b, IrValue *team, IrOp *loop)
     skip(b, ir_binary(b, IR_MUL, team, count));
     IrOp *first = with_wait(loop, false), *last = with_wait(loop, true);
     IrBuilder in = { .fn = fn, .block = first->block, .before = first, .span = first->span };
-    ir_op(&in, IR_TEAM_TAKE, 0, NULL, 0, NULL, 0);
+    ir_op0(&in, IR_TEAM_TAKE, 0, NULL);
     in.before = last->next;
-    ir_op(&in, IR_TEAM_PASS, 0, NULL, 0, NULL, 0);
+    ir_op0(&in, IR_TEAM_PASS, 0, NULL);
     in.before = loop->regions[0]->last;
     skip(&in, count);
 }

@@ -21,7 +21,7 @@ static void put_copy(IrFunc *p, const Feed *f, IrValue **map, IrValue *slot)
     IrValue *args[1 + TENSOR_MAX_RANK];
     args[0] = slot;
     coordinates(&b, f, map, args + 1);
-    IrOp *copy = ir_op(&b, IR_TENSOR_LOAD, 1 + f->access->rank, args, 0, NULL, 0);
+    IrOp *copy = ir_op0(&b, IR_TENSOR_LOAD, 1 + f->access->rank, args);
     copy->attr.pipe.pipe = f->pipe;
     copy->attr.pipe.ring = f->ring;
     copy->attr.pipe.map = f->map;

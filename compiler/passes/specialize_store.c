@@ -164,7 +164,7 @@ void specialize_rewrite_stores(Special *s)
         for (unsigned k = 0; k < f->access->rank; k++)
             if (k != f->line)
                 args[n++] = tensor_value(&b, &f->access->dims[k].start, map);
-        IrOp *store = ir_op(&b, IR_TENSOR_STORE, n, args, 0, NULL, 0);
+        IrOp *store = ir_op0(&b, IR_TENSOR_STORE, n, args);
         store->attr.pipe.ring = (uint16_t)(s->fn->ring_count - 1);
         store->attr.pipe.map = f->map;
         ir_remove(f->load);

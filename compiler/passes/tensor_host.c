@@ -75,6 +75,6 @@ const char *tensor_host_add(TensorHost *h, const IrOp *op, const TensorAccess *a
 IrFunc *tensor_host_end(TensorHost *h)
 {
     VEC_PUSH(h->arena, &h->results, ir_cast(&h->b, h->ok, h->i64));
-    ir_op(&h->b, IR_RETURN, h->results.len, h->results.at, 0, NULL, 0);
+    ir_op0(&h->b, IR_RETURN, h->results.len, h->results.at);
     return h->fn;
 }

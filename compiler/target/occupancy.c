@@ -14,18 +14,20 @@ static unsigned threads_max(const Target *t)
 unsigned target_occupancy(const Target *t, unsigned threads, unsigned registers, unsigned shared,
                           const char **limit)
 {
+    *limit = "blocks";
+    if (threads == 0)
+        return BLOCKS_MAX;
     const unsigned taken = (registers + 7) / 8 * 8 * threads;
     const struct {
         unsigned blocks;
         const char *of;
     } limits[] = {
-        { threads ? threads_max(t) / threads : BLOCKS_MAX, "threads" },
+        { threads_max(t) / threads, "threads" },
         { taken ? REGISTERS / taken : BLOCKS_MAX, "registers" },
         { shared ? (t->shared_max + OF_SYSTEM) / (shared + OF_SYSTEM) : BLOCKS_MAX,
           "shared memory" },
     };
     unsigned blocks = BLOCKS_MAX;
-    *limit = "blocks";
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         if (limits[i].blocks < blocks) {
             blocks = limits[i].blocks;

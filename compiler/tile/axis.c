@@ -1,5 +1,6 @@
 /// axis.c - the axes of tile loops: begins, ends and block sizes, and what a tile knows of them.
 #include "tile/tile_impl.h"
+#include <assert.h>
 #include <string.h>
 
 const AstCall *tile_loop_call(Tile *t, const AstFor *n, BuiltinId *id)
@@ -196,7 +197,7 @@ uint32_t tile_loop_axes(Tile *t, const AstFor *n, const AstCall *call, BuiltinId
         return 0;
     }
     if (!loop_targets(t, n, targets) || !take_range(t, call, id, &r) ||
-        (r.block.kind != VALUE_ERROR && r.block.kind == VALUE_TUPLE &&
+        (r.block.kind == VALUE_TUPLE &&
          !check_part(t, &r.block, r.count, "block sizes", call->base.span)))
         return 0;
     if (targets->len != r.count || r.count > TILE_MAX_RANK) {
@@ -214,6 +215,7 @@ bool tile_outer_axes(Tile *t)
 {
     BuiltinId id;
     const AstCall *call = tile_loop_call(t, t->outer, &id);
+    assert(call);  // that is how the outer loop was found
     Axis *axes[TILE_MAX_RANK];
     AstNodes targets;
     uint32_t n = tile_loop_axes(t, t->outer, call, id, axes, &targets);

@@ -96,12 +96,13 @@ static bool walk(Tile *t, uint32_t outer_at, TileNodes *out)
 /// settles the grid, so this ends.
 static bool walk_until_known(Tile *t, const Tile *start, uint32_t outer_at, TileNodes *out)
 {
+    bool ok;
     do {
         begin_walk(t, start);
-        if (!walk(t, outer_at, out))
-            return false;
-    } while (t->again);
-    return true;
+        ok = walk(t, outer_at, out);
+        t->out = NULL;
+    } while (ok && t->again);
+    return ok;
 }
 
 /// The form that takes a whole axis in chunks, if there is one.

@@ -302,9 +302,9 @@ bool tile_broadcast(Tile *t, const Value *v, uint32_t n, Value *out)
             Axis *axis = v[k].axes[i];
             if (!axis || axis == out->axes[at])
                 continue;
-            if (out->axes[at] && !join_axes(t, out->axes[at], axis))
+            if (from[at] && !join_axes(t, out->axes[at], axis))
                 return report_axes(t, from[at], &v[k], out->axes[at], axis);
-            if (!out->axes[at]) {
+            if (!from[at]) {
                 out->axes[at] = axis;
                 from[at] = &v[k];
             }

@@ -2,6 +2,7 @@
 #include "support/fs.h"
 #include "tuner/tuner_impl.h"
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,19 @@ static bool number(const char *name, const char *text, double *out)
     return tuner_fail("'%s' does not fit %s: it takes a number of at least 0", text, name);
 }
 
+/// "I/N" with I from 0 to N - 1.
+static bool shard_of(const char *text, TunerOptions *o)
+{
+    char *end, *last;
+    const long shard = strtol(text, &end, 10), count = *end == '/' ? strtol(end + 1, &last, 10) : 0;
+    if (end == text || *end != '/' || last == end + 1 || *last || shard < 0 || shard >= count ||
+        count > INT_MAX)
+        return tuner_fail("'%s' does not fit --shard: it takes I/N with I from 0 to N - 1", text);
+    o->shard = (int)shard;
+    o->shard_count = (int)count;
+    return true;
+}
+
 static bool shapes_file(Arena *a, const char *path, StrList *out)
 {
     const char *why;
@@ -112,12 +126,8 @@ static bool valued(Arena *a, int argc, char **argv, int *at, TunerOptions *o, bo
         o->seed = strtoull(value, NULL, 0);
         return true;
     }
-    if ((value = value_of("--shard", argc, argv, at))) {
-        if (sscanf(value, "%d/%d", &o->shard, &o->shard_count) == 2 && o->shard >= 0 &&
-            o->shard < o->shard_count)
-            return true;
-        return tuner_fail("'%s' does not fit --shard: it takes I/N with I from 0 to N - 1", value);
-    }
+    if ((value = value_of("--shard", argc, argv, at)))
+        return shard_of(value, o);
     *taken = false;
     return true;
 }

@@ -35,12 +35,16 @@ static void add_tunable(Arena *a, const Tunable *t, Dimension *d)
     }
 }
 
-static void add_range(Arena *a, Space *s, const char *name, int64_t lo, int64_t hi, bool doubles,
-                      int64_t start)
+typedef struct Range {
+    int64_t lo, hi;
+    bool doubles;
+} Range;
+
+static void add_range(Arena *a, Space *s, const char *name, Range range, int64_t start)
 {
     Dimension *d = &s->dims[s->dim_count++];
     *d = (Dimension){ .name = name, .is_ordered = true };
-    for (int64_t v = lo; v <= hi; v = doubles ? 2 * v : v + 1)
+    for (int64_t v = range.lo; v <= range.hi; v = range.doubles ? 2 * v : v + 1)
         add_value(a, d, v, start);
 }
 
@@ -82,8 +86,8 @@ void space_of(Arena *a, const Function *f, const KernelUnit *unit, const Target 
         add_tunable(a, &f->tunables.at[i], &s->dims[s->dim_count++]);
     const Variant *v = &unit->variants[0];
     if (target) {
-        add_range(a, s, "num_warps", 1, 16, true, v->num_warps);
-        add_range(a, s, "num_stages", 1, 8, false, v->num_stages);
+        add_range(a, s, "num_warps", (Range){ 1, 16, true }, v->num_warps);
+        add_range(a, s, "num_stages", (Range){ 1, 8, false }, v->num_stages);
     }
     if (target && f->has_product)
         add_ways(a, target, s);

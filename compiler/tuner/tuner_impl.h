@@ -54,8 +54,7 @@ typedef struct Point {
 } Point;
 
 /// On the host, `target` NULL, warps and stages change nothing.
-void space_of(Arena *a, const Function *f, const KernelUnit *unit, const Target *target,
-              Space *out);
+void space_of(Arena *a, const Function *f, const KernelUnit *unit, const Target *target, Space *s);
 /// "BLOCK=64 num_warps=4 num_stages=3", in the arena.
 const char *space_text(Arena *a, const Space *s, const Point *p);
 /// Whether `full`, as newtc prints a configuration, is that of `text`, which may leave out the end.

@@ -335,13 +335,26 @@ static void measure(Server *s, const char *object, double seconds, double best)
         exit(0);  // the next process goes on
 }
 
+/// Takes "measure OBJECT SECONDS BEST" apart, in place; false when it is something else.
+static bool read_request(char *line, char **object, double *seconds, double *best)
+{
+    char *rest = NULL, *end, *last;
+    const char *verb = strtok_r(line, " ", &rest);
+    *object = strtok_r(NULL, " ", &rest);
+    if (!verb || strcmp(verb, "measure") != 0 || !*object)
+        return false;
+    *seconds = strtod(rest, &end);
+    *best = strtod(end, &last);
+    return end != rest && last != end;
+}
+
 int worker_main(int argc, char **argv)
 {
     static const char usage[] =
         "tune --worker LIBNEWT DEVICE SYMBOL STORE SEED TIMEOUT AGAIN INPUTS";
     Server s = { .options = { .size = sizeof s.options, .progress = progress } };
     const char *why;
-    char line[4200], object[4096];
+    char line[4200], *object;
     double seconds, best;
     size_t len;
     if (argc < 10) {
@@ -365,7 +378,7 @@ int worker_main(int argc, char **argv)
            s.api.device_processors(s.device), s.api.device_name(s.device));
     fflush(stdout);
     while (fgets(line, sizeof line, stdin))
-        if (sscanf(line, "measure %4095s %lf %lf", object, &seconds, &best) == 3)
+        if (read_request(line, &object, &seconds, &best))
             measure(&s, object, seconds, best);
     arena_free(&s.arena);
     return TUNER_CLEAN;

@@ -155,14 +155,14 @@ static inline IrValue *make_loop(Maker *m, int depth)
     int64_t lo = 8 * (int64_t)pick(&m->random, 3), hi = lo + step * (int64_t)pick(&m->random, 4);
     IrValue *args[] = { ir_const_int(&m->b, i32, lo), ir_const_int(&m->b, i32, hi),
                         ir_const_int(&m->b, i32, step), init };
-    IrOp *loop = ir_op(&m->b, IR_FOR, 4, args, 1, &init->type, 1);
+    IrOp *loop = ir_op(&m->b, IR_FOR, 4, args, (IrResults){ 1, &init->type }, 1);
     IrBuilder outer = m->b;
     m->b.block = loop->regions[0];
     VEC_PUSH(outer.fn->arena, &m->values, ir_block_arg(outer.fn, m->b.block, i32, NULL));
     VEC_PUSH(outer.fn->arena, &m->values, ir_block_arg(outer.fn, m->b.block, init->type, NULL));
     make_ops(m, 6, depth + 1);
     IrValue *back = any_of_type(m, init->type);
-    ir_op(&m->b, IR_YIELD, 1, &(IrValue *){ back ? back : init }, 0, NULL, 0);
+    ir_op0(&m->b, IR_YIELD, 1, &(IrValue *){ back ? back : init });
     m->b = outer;
     m->values.len = visible;
     return loop->results[0];
@@ -175,7 +175,7 @@ static inline IrValue *make_branch(Maker *m, int depth)
     if (!c)
         return NULL;
     uint32_t visible = m->values.len;
-    IrOp *op = ir_op(&m->b, IR_IF, 1, &c, 1, &type, 2);
+    IrOp *op = ir_op(&m->b, IR_IF, 1, &c, (IrResults){ 1, &type }, 2);
     IrBuilder outer = m->b;
     for (int r = 0; r < 2; r++) {
         m->b.block = op->regions[r];
@@ -183,7 +183,7 @@ static inline IrValue *make_branch(Maker *m, int depth)
         IrValue *v = any_of_type(m, type);
         if (!v)
             v = ir_op1(&m->b, IR_CONST, type, 0, NULL);
-        ir_op(&m->b, IR_YIELD, 1, &v, 0, NULL, 0);
+        ir_op0(&m->b, IR_YIELD, 1, &v);
         m->values.len = visible;
     }
     m->b = outer;

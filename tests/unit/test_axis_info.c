@@ -195,7 +195,7 @@ static void no_claim_is_refuted(void **state)
         ir_case_init(&c);
         Maker m;
         IrFunc *fn = make_program(&m, &c, seed);
-        ir_op(&m.b, IR_RETURN, 0, NULL, 0, NULL, 0);
+        ir_op0(&m.b, IR_RETURN, 0, NULL);
         if (!ir_verify(fn, &c.diags))
             fail_msg("seed %" PRIu64 ": %s", seed, ir_case_diags(&c));
         Claims claims = { axis_info_compute(fn, &c.arena), fn, seed, &c };

@@ -77,7 +77,7 @@ static void building_gives_valid_ir(void **state)
     IrValue *v = ir_load(&b, at, NULL, NULL, (IrMem){ .cache = CACHE_DEFAULT });
     IrValue *two = ir_splat(&b, ir_const_float(&b, f32, 2.0), v->type);
     ir_store(&b, at, ir_binary(&b, IR_MUL, v, two), NULL, (IrMem){ .cache = CACHE_DEFAULT });
-    ir_op(&b, IR_RETURN, 0, NULL, 0, NULL, 0);
+    ir_op0(&b, IR_RETURN, 0, NULL);
     assert_true(ir_verify(fn, &c.diags));
     assert_string_equal(ir_case_print(&c, fn),
                         "func @scale(%p.0: *fp32) num_warps=4 num_stages=1 {\n"

@@ -40,7 +40,7 @@ static void store_everything(Maker *m)
             p = ir_splat(&m->b, p, type_with_elem(types, v->type, p->type));
         ir_store(&m->b, p, v, NULL, (IrMem){ .cache = CACHE_DEFAULT });
     }
-    ir_op(&m->b, IR_RETURN, 0, NULL, 0, NULL, 0);
+    ir_op0(&m->b, IR_RETURN, 0, NULL);
 }
 
 /// False when a division by zero ended the run.

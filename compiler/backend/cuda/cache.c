@@ -96,12 +96,25 @@ static void put_head(Buf *out, const char *payload, size_t image_len, size_t log
     buf_printf(out, "newt image 1 %s %zu %zu\n", hex, image_len, log_len);
 }
 
+/// The two numbers of an entry's head, behind its hash; false when there are none.
+static bool read_lengths(const char *text, size_t len, size_t *image_len, size_t *log_len)
+{
+    enum { HEX_DIGITS = 64 };
+    const size_t hash_end = strlen("newt image 1 ") + HEX_DIGITS;
+    char *end, *last;
+    if (len <= hash_end)
+        return false;
+    *image_len = strtoull(text + hash_end, &end, 10);
+    *log_len = strtoull(end, &last, 10);
+    return end != text + hash_end && last != end;
+}
+
 /// Reads an entry's text; false when it is not to the byte what was written.
 static bool read_entry(const char *text, size_t len, Arena *a, CudaImage *out)
 {
     size_t image_len, log_len;
     const char *end = memchr(text, '\n', len);
-    if (!end || sscanf(text, "newt image 1 %*64[0-9a-f] %zu %zu", &image_len, &log_len) != 2)
+    if (!end || !read_lengths(text, (size_t)(end - text), &image_len, &log_len))
         return false;
     const char *payload = end + 1;
     size_t payload_len = len - (size_t)(payload - text);

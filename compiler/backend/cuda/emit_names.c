@@ -3,6 +3,7 @@
 /// A name is the user's where C++ and this text leave it free, else the user's with the value's id.
 #include "backend/cuda/emit_impl.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -107,6 +108,7 @@ const char *cuda_decl(Emit *e, const char *ctype, const char *name, unsigned slo
 /// The bits of a number that the format holds exactly: sign, biased exponent, fraction.
 static unsigned small_bits(double v, int exponent_bits, int fraction_bits, unsigned nan_bits)
 {
+    assert(exponent_bits > 0 && fraction_bits > 0);
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const unsigned sign = signbit(v) ? 1u << (exponent_bits + fraction_bits) : 0;
     if (isnan(v))

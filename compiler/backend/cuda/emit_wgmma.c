@@ -27,6 +27,7 @@ typedef struct Described {
     const DotFactor *factor;
     const char *name;  // of the first descriptor
     unsigned bytes;    // of an element
+    unsigned block_bits;  // log2 of the slots that one instruction's sum takes
 } Described;
 
 static unsigned log2_of(unsigned n)
@@ -77,10 +78,11 @@ static void emit_descriptor(Emit *e, const EmitDot *d, unsigned which, Described
 
 /// The descriptor for block `t` at step `k`.
 static const char *descriptor(Emit *e, const EmitDot *d, unsigned which, const Described *x,
-                              unsigned block_bits, const char *t, const char *k)
+                              const char *t, const char *k)
 {
     const DotFactor *f = x->factor;
-    uint32_t blocks[LAYOUT_MAX_BITS], steps[LAYOUT_MAX_BITS];
+    const unsigned block_bits = x->block_bits;
+    uint32_t blocks[LAYOUT_MAX_BITS] = { 0 }, steps[LAYOUT_MAX_BITS] = { 0 };
     const unsigned first = log2_of(STEP_BYTES / x->bytes);
     for (unsigned i = block_bits; i < d->layout->reg_bits; i++)
         blocks[i - block_bits] = layout_dot_element(d->plan, which, d->layout->basis[i]);
@@ -351,9 +353,9 @@ static void emit_instructions(Emit *e, const EmitDot *d, const Described *x, uns
     const char *sum =
         strcmp(t, "0") == 0 ? d->sum : cuda_text(e, "%s + %s * %u", d->sum, t, columns / 2);
     const char *left = d->words ? words_at(e, d, &x[0], block_bits, t, k)
-                                : descriptor(e, d, 0, &x[0], block_bits, t, k);
+                                : descriptor(e, d, 0, &x[0], t, k);
     cuda_line(e, "nt_wgmma_m64n%u%s%s(%s, %s, %s, %s);", columns, strchr(mma->name, 'k'),
-              majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], block_bits, t, k),
+              majors(e, d, x), sum, left, descriptor(e, d, right, &x[right], t, k),
               adds_at(e, d->op, k));
     cuda_block_end(e);
     cuda_block_end(e);
@@ -369,7 +371,8 @@ void cuda_dot_wgmma(Emit *e, const EmitDot *d)
     for (unsigned which = 0; which < 2; which++) {
         const bool in_words = d->words != NULL && which == (d->swapped ? 1 : 0);
         x[which] = (Described){ .factor = &d->plan->factor[which],
-                                .bytes = type_elem_bytes(d->op->args[which]->type) };
+                                .bytes = type_elem_bytes(d->op->args[which]->type),
+                                .block_bits = log2_of(columns / 2) };
         if (!in_words)
             emit_descriptor(e, d, which, &x[which]);
     }

@@ -11,6 +11,8 @@
 #include "support/sha256.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -48,6 +50,17 @@ static const char *memory_line(Arena *a, const char *identity, const Nvrtc *n, c
     return text;
 }
 
+/// Takes a number in front of *at off it; false when there is none.
+static bool take_number(const char **at, int *out)
+{
+    char *end;
+    const long value = strtol(*at, &end, 10);
+    const bool found = end != *at && value >= 0 && value <= INT_MAX;
+    *out = found ? (int)value : 0;
+    *at = end;
+    return found;
+}
+
 bool nvrtc_recall(Arena *a, const char *dir, const char *library, Nvrtc *out)
 {
     const char *identity = file_identity(a, library), *why = NULL;
@@ -55,19 +68,18 @@ bool nvrtc_recall(Arena *a, const char *dir, const char *library, Nvrtc *out)
     const char *text = identity ? fs_read(a, memory_path(a, dir, library), &len, &why) : NULL;
     enum { MOST_CHIPS = 256 };
     Nvrtc said = { .major = 0 };
-    int used = 0;
+    int arch_count;
     if (!text || strncmp(text, identity, strlen(identity)) != 0)
         return false;
     const char *at = text + strlen(identity);
-    if (sscanf(at, "%d %d %" SCNu32 "%n", &said.major, &said.minor, &said.arch_count, &used) != 3 ||
-        said.arch_count > MOST_CHIPS)
+    if (!take_number(&at, &said.major) || !take_number(&at, &said.minor) ||
+        !take_number(&at, &arch_count) || arch_count > MOST_CHIPS)
         return false;
+    said.arch_count = (uint32_t)arch_count;
     int *archs = ARENA_NEW_N(a, int, said.arch_count + 1);
-    for (uint32_t i = 0; i < said.arch_count; i++) {
-        at += used;
-        if (sscanf(at, "%d%n", &archs[i], &used) != 1)
+    for (uint32_t i = 0; i < said.arch_count; i++)
+        if (!take_number(&at, &archs[i]))
             return false;
-    }
     said.archs = archs;
     if (strcmp(text, memory_line(a, identity, &said, library)) != 0)  // not what was written
         return false;

@@ -3,6 +3,7 @@
 /// Carried values of a loop are variables (scalars) or arrays (blocks) that the end of the body
 /// assigns all at once: new values are complete before the first old one is overwritten.
 #include "backend/hostc/hostc_impl.h"
+#include <assert.h>
 #include <string.h>
 
 static void host_open_axis(HostEmit *e, const Type *t, unsigned axis)
@@ -356,6 +357,7 @@ static void host_single(HostEmit *e, const IrOp *op)
     if (op->code == IR_STORE) {
         host_store(e, op, &none);
     } else if (cls == OPCLASS_ATOMIC) {
+        assert(out);
         host_declare_value(e, out);
         host_open_loops(e, out->type);
         HostCoords c = host_coords_of_loops(e, out->type);
