@@ -1,6 +1,7 @@
 /// options.c - the command line of newtc tune: its own options; every other one is the compiler's.
 #include "support/fs.h"
 #include "tuner/tuner_impl.h"
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -48,6 +49,7 @@ void tuner_help(void)
 /// The value of an option that is `--name=VALUE` or `--name VALUE`; NULL when `arg` is another one.
 static const char *value_of(const char *name, int argc, char **argv, int *at)
 {
+    assert(name);
     const size_t len = strlen(name);
     if (strncmp(argv[*at], name, len) != 0)
         return NULL;

@@ -267,10 +267,10 @@ static bool blocks_compute(Launch *launch, const NewtEntry *entry, TensorRefusal
 /// Makes what the entry needs beyond the argument record; false, and why, when it cannot be made.
 static bool entry_prepare(Launch *launch, const NewtEntry *entry, TensorRefusal *refusal)
 {
+    const TensorCall call = { launch->kernel, entry, launch->args, launch->grid };
     return blocks_compute(launch, entry, refusal) &&
            (entry->tensor_count == 0 ||
-            newti_tensor_encode(launch->device, launch->kernel, entry, launch->args, launch->grid,
-                                launch->maps, refusal));
+            newti_tensor_encode(launch->device, &call, launch->maps, refusal));
 }
 
 void newti_launch_extras(CudaTensorMap *maps, const uint32_t grid[3], const NewtEntry *entry,

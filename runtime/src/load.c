@@ -61,10 +61,10 @@ static bool slots_new(LoadedModule *loaded, const NewtModuleDesc *module)
     size_t count = 0;
     for (uint32_t k = 0; k < module->kernel_count; k++)
         count += module->kernels[k].variant_count;
-    loaded->slots = calloc(module->kernel_count, sizeof *loaded->slots);
+    loaded->slots = calloc((size_t)module->kernel_count + 1, sizeof *loaded->slots);
     if (!loaded->slots)
         return false;
-    Slot *row = calloc(count, sizeof *row);
+    Slot *row = calloc(count + 1, sizeof *row);  // neither is of nothing
     loaded->slots[0] = row;
     if (!row)
         return false;

@@ -83,17 +83,19 @@ static bool shape_convert(const NewtTensorRecipe *recipe, const NewtTensorShape 
     return true;
 }
 
-static bool map_encode(const Driver *driver, const NewtKernel *kernel,
-                       const NewtTensorRecipe *recipe, const NewtTensorShape *shape,
-                       const void *args, CudaTensorMap *map, TensorRefusal *refusal)
+/// Makes the map whose number `refusal` holds.
+static bool map_encode(const Driver *driver, const TensorCall *call, const NewtTensorShape *shape,
+                       CudaTensorMap *map, TensorRefusal *refusal)
 {
+    const NewtTensorRecipe *recipe = &call->entry->tensors[refusal->tensor];
     static const uint32_t steps[NEWT_TENSOR_RANK_MAX] = { 1, 1, 1, 1, 1 };
     uint64_t sizes[NEWT_TENSOR_RANK_MAX], strides[NEWT_TENSOR_RANK_MAX];
     uint32_t bytes;
     const int plain = type_code(recipe->type, &bytes);
     const int type = recipe->tf32 ? CUDA_TENSOR_TFLOAT32 : plain;
     void *base;
-    memcpy(&base, (const char *)args + kernel->params[recipe->param].offset, sizeof base);
+    memcpy(&base, (const char *)call->args + call->kernel->params[recipe->param].offset,
+           sizeof base);
     if ((uintptr_t)base % 16 != 0)
         return refuse(refusal, TENSOR_BASE, 0, (int64_t)((uintptr_t)base % 16));
     if (!shape_convert(recipe, shape, bytes, sizes, strides, refusal))
@@ -104,20 +106,19 @@ static bool map_encode(const Driver *driver, const NewtKernel *kernel,
     return result == CUDA_OK || refuse(refusal, TENSOR_DRIVER, 0, result);
 }
 
-bool newti_tensor_encode(const NewtDevice *device, const NewtKernel *kernel, const NewtEntry *entry,
-                         const void *args, const uint32_t grid[3], CudaTensorMap *maps,
+bool newti_tensor_encode(const NewtDevice *device, const TensorCall *call, CudaTensorMap *maps,
                          TensorRefusal *refusal)
 {
+    const NewtEntry *entry = call->entry;
     NewtTensorShape shapes[NEWT_TENSOR_MAX];
     refusal->tensor = 0;
     if (!device->driver->cuTensorMapEncodeTiled)
         return refuse(refusal, TENSOR_NO_ENCODER, 0, 0);
-    if (entry->tensor_expr(args, grid, shapes) != NEWT_OK)
+    if (entry->tensor_expr(call->args, call->grid, shapes) != NEWT_OK)
         return refuse(refusal, TENSOR_EXPRESSION, 0, 0);
     for (uint32_t i = 0; i < entry->tensor_count; i++) {
         refusal->tensor = i;
-        if (!map_encode(device->driver, kernel, &entry->tensors[i], &shapes[i], args, &maps[i],
-                        refusal))
+        if (!map_encode(device->driver, call, &shapes[i], &maps[i], refusal))
             return false;
     }
     return true;

@@ -27,10 +27,17 @@ typedef struct TensorRefusal {
     int64_t value;
 } TensorRefusal;
 
-/// Makes the maps of `entry` for the argument record `args`; false, and why in `refusal`, when one
+/// What maps are made for.
+typedef struct TensorCall {
+    const NewtKernel *kernel;
+    const NewtEntry *entry;
+    const void *args;      ///< the argument record
+    const uint32_t *grid;  ///< three numbers
+} TensorCall;
+
+/// Makes the maps of the call's entry for its argument record; false, and why in `refusal`, when one
 /// of them cannot be made.
-bool newti_tensor_encode(const NewtDevice *device, const NewtKernel *kernel, const NewtEntry *entry,
-                         const void *args, const uint32_t grid[3], CudaTensorMap *maps,
+bool newti_tensor_encode(const NewtDevice *device, const TensorCall *call, CudaTensorMap *maps,
                          TensorRefusal *refusal);
 
 /// Writes "tensor map 0 ('x'): ..." into `text`.

@@ -10,30 +10,33 @@ struct NewtTimer {
     bool is_started;
 };
 
+/// A call of one of the functions below, and what the last of them measures.
+typedef struct TimerCall {
+    NewtTimer *timer;
+    NewtStream stream;
+    const char *who;
+    double microseconds;
+} TimerCall;
+
 /// Calls `work` with the timer's context current, and logs a failure. Nothing calls it for the
 /// host.
-static NewtStatus with_context(NewtTimer *timer, NewtStream stream, const char *who,
-                               NewtStatus (*work)(NewtTimer *timer, NewtStream stream,
-                                                  const char *who, double *microseconds),
-                               double *microseconds)
+static NewtStatus with_context(TimerCall *call, NewtStatus (*work)(TimerCall *call))
 {
     bool pushed;
-    NewtDevice *device = timer->device;
-    NewtStatus status = newti_device_check(device, who);
+    NewtDevice *device = call->timer->device;
+    NewtStatus status = newti_device_check(device, call->who);
     if (status == NEWT_OK)
-        status = newti_device_enter(device, who, &pushed);
+        status = newti_device_enter(device, call->who, &pushed);
     if (status == NEWT_OK) {
-        status = work(timer, stream, who, microseconds);
+        status = work(call);
         newti_device_leave(device, pushed);
     }
     return newti_log_status(device->options.log, status);
 }
 
-static NewtStatus events_new(NewtTimer *timer, NewtStream stream, const char *who,
-                             double *microseconds)
+static NewtStatus events_new(TimerCall *call)
 {
-    (void)stream;
-    (void)microseconds;
+    NewtTimer *timer = call->timer;
     const Driver *driver = timer->device->driver;
     CudaResult result = driver->cuEventCreate(&timer->start, 0);
     if (result == CUDA_OK) {
@@ -42,7 +45,7 @@ static NewtStatus events_new(NewtTimer *timer, NewtStream stream, const char *wh
             driver->cuEventDestroy(timer->start);
     }
     return result == CUDA_OK ? NEWT_OK
-                             : newti_device_fail(timer->device, result, "cuEventCreate", who);
+                             : newti_device_fail(timer->device, result, "cuEventCreate", call->who);
 }
 
 NewtStatus newt_timer_new(NewtDevice *device, NewtTimer **out)
@@ -57,7 +60,7 @@ NewtStatus newt_timer_new(NewtDevice *device, NewtTimer **out)
         return newti_fail(NEWT_NO_MEMORY, "newt_timer_new: no memory for a timer");
     timer->device = device;
     if (device->driver)
-        status = with_context(timer, NULL, "newt_timer_new", events_new, NULL);
+        status = with_context(&(TimerCall){ timer, NULL, "newt_timer_new", 0 }, events_new);
     if (status != NEWT_OK) {
         free(timer);
         return status;
@@ -66,13 +69,12 @@ NewtStatus newt_timer_new(NewtDevice *device, NewtTimer **out)
     return NEWT_OK;
 }
 
-static NewtStatus start_record(NewtTimer *timer, NewtStream stream, const char *who,
-                               double *microseconds)
+static NewtStatus start_record(TimerCall *call)
 {
-    (void)microseconds;
-    CudaResult result = timer->device->driver->cuEventRecord(timer->start, stream);
+    const NewtTimer *timer = call->timer;
+    CudaResult result = timer->device->driver->cuEventRecord(timer->start, call->stream);
     return result == CUDA_OK ? NEWT_OK
-                             : newti_device_fail(timer->device, result, "cuEventRecord", who);
+                             : newti_device_fail(timer->device, result, "cuEventRecord", call->who);
 }
 
 NewtStatus newt_timer_start(NewtTimer *timer, NewtStream stream)
@@ -81,31 +83,31 @@ NewtStatus newt_timer_start(NewtTimer *timer, NewtStream stream)
     if (!timer)
         return newti_fail_null("newt_timer_start", "the timer");
     if (timer->device->driver)
-        status = with_context(timer, stream, "newt_timer_start", start_record, NULL);
+        status = with_context(&(TimerCall){ timer, stream, "newt_timer_start", 0 }, start_record);
     else
         timer->start_ns = newti_clock_ns();
     timer->is_started = status == NEWT_OK;
     return status;
 }
 
-static NewtStatus stop_record(NewtTimer *timer, NewtStream stream, const char *who,
-                              double *microseconds)
+static NewtStatus stop_record(TimerCall *call)
 {
+    const NewtTimer *timer = call->timer;
     const Driver *driver = timer->device->driver;
     float milliseconds = 0;
-    const char *call = "cuEventRecord";
-    CudaResult result = driver->cuEventRecord(timer->stop, stream);
+    const char *name = "cuEventRecord";
+    CudaResult result = driver->cuEventRecord(timer->stop, call->stream);
     if (result == CUDA_OK) {
-        call = "cuEventSynchronize";
+        name = "cuEventSynchronize";
         result = driver->cuEventSynchronize(timer->stop);
     }
     if (result == CUDA_OK) {
-        call = "cuEventElapsedTime";
+        name = "cuEventElapsedTime";
         result = driver->cuEventElapsedTime(&milliseconds, timer->start, timer->stop);
     }
     if (result != CUDA_OK)
-        return newti_device_fail(timer->device, result, call, who);
-    *microseconds = 1000.0 * (double)milliseconds;
+        return newti_device_fail(timer->device, result, name, call->who);
+    call->microseconds = 1000.0 * (double)milliseconds;
     return NEWT_OK;
 }
 
@@ -115,8 +117,12 @@ NewtStatus newt_timer_stop(NewtTimer *timer, NewtStream stream, double *microsec
         return newti_fail_null("newt_timer_stop", timer ? "microseconds" : "the timer");
     if (!timer->is_started)
         return newti_fail(NEWT_BAD_ARGUMENT, "newt_timer_stop: the timer was not started");
-    if (timer->device->driver)
-        return with_context(timer, stream, "newt_timer_stop", stop_record, microseconds);
+    if (timer->device->driver) {
+        TimerCall call = { timer, stream, "newt_timer_stop", *microseconds };
+        NewtStatus status = with_context(&call, stop_record);
+        *microseconds = call.microseconds;
+        return status;
+    }
     *microseconds = 1e-3 * (double)(newti_clock_ns() - timer->start_ns);
     return NEWT_OK;
 }

@@ -10,8 +10,9 @@ enum { WORK_ALIGN = 256, GUARD = 256 };  // bytes in front of and behind a buffe
 
 static const char *pointer_of(const Tuner *t, uint32_t param)
 {
-    const char *at;
-    memcpy(&at, (const char *)t->args + t->kernel->params[param].offset, sizeof at);
+    const char *at = NULL;
+    if (t->args)  // a kernel without parameters has no record
+        memcpy(&at, (const char *)t->args + t->kernel->params[param].offset, sizeof at);
     return at;
 }
 
@@ -87,7 +88,7 @@ static NewtStatus no_memory(const Tuner *t, size_t bytes)
 /// Memory that child processes share, or the device's.
 static NewtStatus region_alloc(const Tuner *t, TuneRegion *r)
 {
-    r->raw_size = r->size + WORK_ALIGN + 2 * GUARD;
+    r->raw_size = r->size + WORK_ALIGN + (size_t)2 * GUARD;
     if (t->device->driver) {
         NewtStatus status = newt_alloc(t->device, r->raw_size, &r->raw);
         if (status != NEWT_OK)

@@ -113,26 +113,25 @@ static bool is_poison(const char *at, size_t size)
     return true;
 }
 
-bool newti_tune_equal(NewtType type, const void *got, const void *want, size_t bytes, bool poison,
-                      TuneTolerance tolerance, TuneMismatch *at, size_t *compared)
+bool newti_tune_equal(const TuneComparison *c, TuneMismatch *at, size_t *compared)
 {
-    const TypeInfo *info = &types[type];
-    const size_t count = bytes / info->size;
+    const TypeInfo *info = &types[c->type];
+    const size_t count = c->bytes / info->size;
     *compared += count;
-    if (!poison && memcmp(got, want, bytes) == 0)
+    if (!c->poison && memcmp(c->got, c->want, c->bytes) == 0)
         return true;
-    const double mean = info->is_float ? mean_square(type, want, count) : 0;
+    const double mean = info->is_float ? mean_square(c->type, c->want, count) : 0;
     for (size_t i = 0; i < count; i++) {
-        const char *g = (const char *)got + i * info->size,
-                   *w = (const char *)want + i * info->size;
-        if (poison && is_poison(w, info->size)) {
+        const char *g = (const char *)c->got + i * info->size,
+                   *w = (const char *)c->want + i * info->size;
+        if (c->poison && is_poison(w, info->size)) {
             --*compared;
             continue;
         }
         if (memcmp(g, w, info->size) == 0)
             continue;
-        const double x = value_at(type, got, i), y = value_at(type, want, i);
-        if (info->is_float && is_near(x, y, mean, info->tolerance, tolerance))
+        const double x = value_at(c->type, c->got, i), y = value_at(c->type, c->want, i);
+        if (info->is_float && is_near(x, y, mean, info->tolerance, c->tolerance))
             continue;
         if (at)
             *at = (TuneMismatch){ i, x, y };

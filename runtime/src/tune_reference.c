@@ -72,8 +72,8 @@ static bool agree(const Tuner *t, char *const *at)
     size_t compared = 0;
     for (uint32_t i = 0; i < t->region_count; i++) {
         const TuneRegion *r = &t->regions[i];
-        if ((r->use & NEWT_USE_WRITTEN) &&
-            !newti_tune_equal(r->type, at[i], r->want, r->size, false, tolerance, NULL, &compared))
+        const TuneComparison c = { r->type, at[i], r->want, r->size, false, tolerance };
+        if ((r->use & NEWT_USE_WRITTEN) && !newti_tune_equal(&c, NULL, &compared))
             return false;
     }
     return true;
@@ -197,7 +197,8 @@ static NewtStatus vote(Tuner *t, int first, NewtHostEntry host, char **at, char 
         return NEWT_OK;
     const bool b_ended = status == NEWT_OK;
     for (uint32_t i = 0; i < t->region_count && b_ended; i++)
-        memcpy(second[i], at[i], t->regions[i].size);
+        if (second[i])  // vote_with_memory sees to it
+            memcpy(second[i], at[i], t->regions[i].size);
     const int c = next_voter(t, -1, used, 2, &job, at);
     if (c < 0)
         return b_ended ? disagree(t, first, b) : NEWT_OK;
@@ -242,8 +243,8 @@ static NewtStatus samples_check(const Tuner *t, char *const *at)
     TuneMismatch bad;
     for (uint32_t i = 0; i < t->region_count; i++) {
         const TuneRegion *r = &t->regions[i];
-        if ((r->use & NEWT_USE_WRITTEN) &&
-            !newti_tune_equal(r->type, r->want, at[i], r->size, true, tolerance, &bad, &compared))
+        const TuneComparison c = { r->type, r->want, at[i], r->size, true, tolerance };
+        if ((r->use & NEWT_USE_WRITTEN) && !newti_tune_equal(&c, &bad, &compared))
             return newti_fail(NEWT_WRONG_RESULT,
                               "%s: the most general code gives %g at element %zu of an output, and "
                               "the host gives %g",

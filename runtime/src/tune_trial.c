@@ -248,7 +248,8 @@ static NewtStatus compare(Tuner *t, TuneTrial *out)
             if (status != NEWT_OK)
                 return status;
         }
-        if (newti_tune_equal(r->type, r->got, r->want, r->size, false, tolerance, &bad, &compared))
+        const TuneComparison c = { r->type, r->got, r->want, r->size, false, tolerance };
+        if (newti_tune_equal(&c, &bad, &compared))
             continue;
         out->verdict = TUNE_WRONG;
         snprintf(out->why, sizeof out->why, "element %zu of an output is %g and should be %g",
