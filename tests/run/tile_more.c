@@ -371,7 +371,7 @@ static void test_carried(RunCx *cx)
     }
 }
 
-static void test_narrow_sums(RunCx *cx)
+static void test_sums_of_narrow_steps(RunCx *cx)
 {
     enum { M = 3, N = 37 };
     int32_t x[M * N];
@@ -380,7 +380,7 @@ static void test_narrow_sums(RunCx *cx)
         x[i] = i % 2 ? INT32_MAX - (int32_t)run_between(cx, 0, 30) : (int32_t)run_random(cx);
     void *out = RUN_OUT(cx, sizeof got);
     const int32_t by = (int32_t)run_between(cx, 1, 10);
-    RUN_OK(K(narrow_sums)(cx->device, NULL, TENSOR(RUN_IN(cx, x), NEWT_I32, 2, M, N),
+    RUN_OK(K(sums_of_narrow_steps)(cx->device, NULL, TENSOR(RUN_IN(cx, x), NEWT_I32, 2, M, N),
                           TENSOR(out, NEWT_I64, 2, M, N), by));
     run_get(cx, out, got);
     for (size_t i = 0; i < M * N; i++)
@@ -400,5 +400,5 @@ RUN_TESTS = { { "parts", test_parts },
               { "words", test_words },
               { "columns", test_columns },
               { "carried", test_carried },
-              { "narrow_sums", test_narrow_sums },
+              { "sums_of_narrow_steps", test_sums_of_narrow_steps },
               RUN_END };
