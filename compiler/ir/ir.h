@@ -23,7 +23,7 @@ typedef enum { OPCLASS_CONST, OPCLASS_CREATE, OPCLASS_ELEMENTWISE, OPCLASS_SHAPE
 typedef enum { EFFECT_PURE, EFFECT_READ, EFFECT_WRITE } OpEffect;
 typedef enum { ATTR_NONE, ATTR_CONST, ATTR_RANGE, ATTR_AXIS, ATTR_PERM, ATTR_MEM, ATTR_REDUCE, ATTR_ATOMIC, ATTR_NAN,
                ATTR_CAST, ATTR_TEXT, ATTR_BARRIER, ATTR_DOT, ATTR_LOOP, ATTR_RING, ATTR_COPY, ATTR_GROUPS,
-               ATTR_PIPE } AttrKind;
+               ATTR_PIPE, ATTR_SCAN } AttrKind;
 
 typedef struct IrOpInfo {
     const char *mnemonic, *surface;
@@ -95,6 +95,7 @@ typedef union IrAttr {
     uint8_t perm[TYPE_MAX_RANK];                            ///< PERM: result axis k is operand axis perm[k]
     IrMem mem;                                              ///< MEM
     struct { IrReduceKind kind; int axis; bool propagate_nan, tie_break_left; } reduce;  ///< REDUCE
+    struct { int axis, bit; bool reverse; } scan;           ///< SCAN
     struct { IrAtomicKind kind; IrOrder order; IrScope scope; } atomic;  ///< ATOMIC
     bool propagate_nan;                                     ///< NAN
     bool round_to_zero;                                     ///< CAST: rtz instead of rtne

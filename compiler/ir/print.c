@@ -138,6 +138,13 @@ static void print_pipe_use(AttrList *l, const IrOp *op)
     attr_flag(l, "multicast", op->attr.pipe.multicast);
 }
 
+static void print_scan(AttrList *l, const IrOp *op)
+{
+    attr(l, "axis=%d", op->attr.scan.axis);
+    attr(l, "bit=%d", op->attr.scan.bit);
+    attr_flag(l, "reverse", op->attr.scan.reverse);
+}
+
 static void print_attrs(Buf *out, const IrOp *op)
 {
     AttrList l = { out, false };
@@ -152,6 +159,7 @@ static void print_attrs(Buf *out, const IrOp *op)
         attr_flag(&l, "propagate_nan", a->reduce.propagate_nan);
         attr_flag(&l, "tie_break_left", a->reduce.tie_break_left);
         break;
+    case ATTR_SCAN: print_scan(&l, op); break;
     case ATTR_ATOMIC:
         attr(&l, "kind=%s", ir_text_atomic[a->atomic.kind]);
         attr(&l, "order=%s", ir_text_order[a->atomic.order]);

@@ -400,6 +400,14 @@ static uint32_t mem_fields(IrMem *mem, Field *out)
     return n;
 }
 
+static uint32_t scan_fields(IrAttr *a, Field *out)
+{
+    out[0] = (Field)INT("axis", a->scan.axis, TYPE_MAX_RANK);
+    out[1] = (Field)INT("bit", a->scan.bit, 32);
+    out[2] = (Field)FLAG("reverse", a->scan.reverse);
+    return 3;
+}
+
 /// The fields of this kind of attribute, then those that every operation may have.
 static uint32_t attr_fields(IrDraft *d, Field *out)
 {
@@ -415,6 +423,7 @@ static uint32_t attr_fields(IrDraft *d, Field *out)
         out[n++] = (Field)FLAG("propagate_nan", a->reduce.propagate_nan);
         out[n++] = (Field)FLAG("tie_break_left", a->reduce.tie_break_left);
         break;
+    case ATTR_SCAN: n = scan_fields(a, out); break;
     case ATTR_ATOMIC:
         out[n++] = (Field)ENUM("kind", a->atomic.kind, ir_text_atomic);
         out[n++] = (Field)ENUM("order", a->atomic.order, ir_text_order);

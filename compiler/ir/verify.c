@@ -22,6 +22,17 @@ bool ir_verify_fault(IrVerifier *v, const IrOp *op, const char *format, ...)
     return false;
 }
 
+bool ir_verify_carry(IrVerifier *v, const IrOp *op)
+{
+    const Type *type = op->args[0]->type;
+    const int axis = op->attr.scan.axis, bit = op->attr.scan.bit;
+    if (!type_is_block(type) || !type_is_num(type) || op->results[0]->type != type)
+        return ir_verify_fault(v, op, "a block of numbers is carried along an axis");
+    if (axis < 0 || axis >= type->rank || bit < 0 || bit > 30 || 2 << bit > type->shape[axis])
+        return ir_verify_fault(v, op, "axis %d, bit %d", axis, bit);
+    return true;
+}
+
 static bool check_arity(IrVerifier *v, const IrOp *op)
 {
     IrArity arity = ir_arity(op->code);

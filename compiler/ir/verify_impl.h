@@ -19,4 +19,7 @@ bool ir_verify_fault(IrVerifier *v, const IrOp *op, const char *format, ...)
 /// are there and end their blocks.
 bool ir_verify_types(IrVerifier *v, const IrOp *op);
 
+/// Of a CARRY: a block of numbers, an axis, and a bit that coordinates along it have.
+bool ir_verify_carry(IrVerifier *v, const IrOp *op);
+
 #endif

@@ -545,6 +545,7 @@ static Check *const checks[IR_CODE_COUNT] = {
     [IR_ATOMIC_RMW] = check_atomic_rmw,
     [IR_ATOMIC_CAS] = check_atomic_cas,
     [IR_REDUCE] = check_reduce,
+    [IR_CARRY] = ir_verify_carry,
     [IR_DOT] = check_dot,
     [IR_DOT_WAIT] = check_dot_wait,
     [IR_FOR] = check_for,

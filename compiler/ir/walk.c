@@ -295,6 +295,9 @@ bool ir_same_attr(const IrOp *x, const IrOp *y)
         return a->reduce.kind == b->reduce.kind && a->reduce.axis == b->reduce.axis &&
                a->reduce.propagate_nan == b->reduce.propagate_nan &&
                a->reduce.tie_break_left == b->reduce.tie_break_left;
+    case ATTR_SCAN:
+        return a->scan.axis == b->scan.axis && a->scan.bit == b->scan.bit &&
+               a->scan.reverse == b->scan.reverse;
     case ATTR_NAN: return a->propagate_nan == b->propagate_nan;
     case ATTR_CAST: return a->round_to_zero == b->round_to_zero;
     case ATTR_DOT:

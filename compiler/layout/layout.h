@@ -266,4 +266,14 @@ IrLayoutText layout_ir_text(LayoutTable *t);
 /// An SVG of a 1-D or 2-D block: one cell an element, labelled thread:slot, coloured by warp.
 void layout_draw_svg(Buf *out, const Layout *l, const Type *block, const char *title);
 
+/// For a CARRY: where the neighbour in the other half is held. `half` are the bits of slots and of
+/// threads that tell the halves apart, `low` those of the coordinates within one.
+typedef struct CarryPlan {
+    bool ok;  ///< false: the layout mixes bits, and cannot be carried along the axis
+    uint32_t reg_half, reg_low, thread_half, thread_low;
+    uint32_t parts;          ///< slots that differ in no such bit: what is handed over by a thread
+    uint32_t scratch_elems;  ///< where it goes from warp to warp
+} CarryPlan;
+CarryPlan layout_plan_carry(const Layout *l, const Type *block, unsigned axis, unsigned bit);
+
 #endif

@@ -59,6 +59,10 @@ BuiltinFn *const lower_builtin_fn[BUILTIN_COUNT] = {
     [BUILTIN_XOR_SUM] = lower_fn_reduce_bits,
     [BUILTIN_REDUCE_OR] = lower_fn_reduce_bits,
     [BUILTIN_SOFTMAX] = lower_fn_softmax,
+    [BUILTIN_CUMSUM] = lower_fn_cumulate,
+    [BUILTIN_CUMPROD] = lower_fn_cumulate,
+    [BUILTIN_ASSOCIATIVE_SCAN] = lower_fn_associative_scan,
+    [BUILTIN_REDUCE] = lower_fn_reduce,
 
     [BUILTIN_DOT] = lower_fn_dot,
 

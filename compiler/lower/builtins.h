@@ -42,6 +42,7 @@ BuiltinFn lower_fn_config;
 /* Python's own */
 BuiltinFn lower_fn_py_max, lower_fn_py_int, lower_fn_py_float, lower_fn_py_bool, lower_fn_py_str,
     lower_fn_py_len, lower_fn_py_isinstance, lower_fn_tuple;
+BuiltinFn lower_fn_cumulate, lower_fn_associative_scan, lower_fn_reduce;
 /* random numbers */
 BuiltinFn lower_fn_random, lower_fn_philox, lower_fn_uniform_float, lower_fn_normal_pair;
 /* debugging, hints, types */

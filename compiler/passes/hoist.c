@@ -64,7 +64,7 @@ static uint32_t live_at(const Hoist *h, const IrOp *where)
 
 static bool is_exchange(const IrOp *op)
 {
-    return op->code == IR_REDUCE || op->code == IR_CONVERT;
+    return op->code == IR_REDUCE || op->code == IR_CARRY || op->code == IR_CONVERT;
 }
 
 static bool is_behind(const IrValue *v, const IrOp *where)

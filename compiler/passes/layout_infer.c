@@ -232,11 +232,11 @@ static const Layout *forward_layout(Assign *as, const IrOp *op)
         return layout_plan_reduce(as->layouts, layout_of_reduced(as, op), block, axis)->result;
     }
     case OPCLASS_ELEMENTWISE:
-    case OPCLASS_SHAPE: return follow_operands(as, op);
+    case OPCLASS_SHAPE:
+    case OPCLASS_SCAN: return follow_operands(as, op);
     case OPCLASS_DOT: return layout_of_sum(as, op);
     case OPCLASS_CONST:
     case OPCLASS_CREATE:
-    case OPCLASS_SCAN:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
     case OPCLASS_TILE:
@@ -313,11 +313,11 @@ static const Layout *working_layout(Assign *as, const IrOp *op)
         return op->resultc == 0 ? layout_of_access(as, op) : decided(as, op->results[0]);
     case OPCLASS_ELEMENTWISE:
     case OPCLASS_SHAPE:
+    case OPCLASS_SCAN:
     case OPCLASS_DOT: return decided(as, op->results[0]);
     case OPCLASS_CONST:
     case OPCLASS_CREATE:
     case OPCLASS_REDUCE:
-    case OPCLASS_SCAN:
     case OPCLASS_CONTROL:
     case OPCLASS_LAYOUT:
     case OPCLASS_TILE:

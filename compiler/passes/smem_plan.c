@@ -122,6 +122,14 @@ static uint32_t reduce_bytes(const Plan *p, const IrOp *op)
     return align(values, ALIGNMENT) + plan->scratch_elems * (uint32_t)sizeof(int32_t);
 }
 
+static uint32_t carry_bytes(const IrOp *op)
+{
+    const IrValue *v = op->args[0];
+    const CarryPlan plan = layout_plan_carry(v->layout, v->type, (unsigned)op->attr.scan.axis,
+                                             (unsigned)op->attr.scan.bit);
+    return plan.scratch_elems * type_elem_bytes(v->type);
+}
+
 static uint32_t convert_bytes(const Plan *p, const IrOp *op)
 {
     const IrValue *from = op->args[0], *to = op->results[0];
@@ -172,6 +180,7 @@ static uint32_t scratch_bytes(const Plan *p, const IrOp *op)
 {
     switch (op->code) {
     case IR_REDUCE: return reduce_bytes(p, op);
+    case IR_CARRY: return carry_bytes(op);
     case IR_CONVERT: return convert_bytes(p, op);
     case IR_DOT: return layout_plan_dot(p->cx->layouts, p->fn, op)->bytes;
     case IR_ATOMIC_RMW:

@@ -110,7 +110,7 @@ static bool most_scratch(IrOp *op, void *cx)
 }
 
 /// False for what may have threads exchange values through scratch: blocks stored in another layout
-/// than they were computed in, reductions, results of atomics.
+/// than they were computed in, reductions, scans, results of atomics.
 static bool needs_no_scratch(IrOp *op, void *cx)
 {
     const Special *s = cx;
@@ -118,7 +118,7 @@ static bool needs_no_scratch(IrOp *op, void *cx)
     for (uint32_t i = 0; op->code == IR_STORE && i < s->stores.len; i++)
         if (s->stores.at[i].load == op)
             return true;
-    return cls != OPCLASS_REDUCE && cls != OPCLASS_ATOMIC &&
+    return cls != OPCLASS_REDUCE && cls != OPCLASS_SCAN && cls != OPCLASS_ATOMIC &&
            !(op->code == IR_STORE && type_is_block(op->args[0]->type));
 }
 

@@ -48,6 +48,7 @@ static const RoundTrip round_trips[] = {
                                "    %3 = trans %2 {perm=[1, 0]} : (8, 16) i32\n"
                                "    %4 = reduce %3 {kind=sum, axis=0, tie_break_left} : (16) i32\n"
                                "    %5 = cast %4 {rtz} : (16) fp16\n"
+                               "    %6 = carry %3 {axis=1, bit=3, reverse} : (8, 16) i32\n"
                                "    return\n"
                                "}\n" },
     { "control",

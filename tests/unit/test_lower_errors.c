@@ -32,6 +32,29 @@ typedef struct {
 } Case;
 
 static const Case cases[] = {
+    { "combine_takes_other_parameters", "", "    y = nl.reduce(nl.arange(0, 8), 0, inner)\n",
+      "29: combine function for 1 input must take 2 parameters, takes 1 [bad-call]\n" },
+    { "combine_of_two_takes_four", "",
+      "    i = nl.arange(0, 8)\n    y = nl.associative_scan((i, i), 0, two_args)\n",
+      "30: combine function for 2 inputs must take 4 parameters, takes 2 [bad-call]\n" },
+    { "combine_returns_another_type", "",
+      "    y = nl.reduce(nl.arange(0, 8), 0, halved)\n"
+      "@newt.jit\ndef halved(a, b):\n    return a / b\n",
+      "29: combine function must return int32, returns fp32 [type-mismatch]\n" },
+    { "combine_returns_two", "",
+      "    y = nl.associative_scan(nl.arange(0, 8), 0, both)\n"
+      "@newt.jit\ndef both(a, b):\n    return a, b\n",
+      "29: combine function must return 1 value, returns 2 [type-mismatch]\n" },
+    { "combine_is_a_builtin", "", "    y = nl.reduce(nl.arange(0, 8), 0, nl.fdiv)\n",
+      "29: argument 'combine_fn' of 'reduce' must be a function of the program, not a "
+      "builtin function [type-mismatch]\n" },
+    { "combine_is_no_function", "", "    y = nl.associative_scan(nl.arange(0, 8), 0, 3)\n",
+      "29: argument 'combine_fn' of 'associative_scan' must be a function of the program, not "
+      "int32 [type-mismatch]\n" },
+    { "scan_beyond_the_axes", "", "    y = nl.cumsum(nl.arange(0, 8), axis=1)\n",
+      "29: invalid axis 1; expected -1 <= axis < 1 [bad-value]\n" },
+    { "scan_of_pointers", "p: nl.ptr[int32]", "    y = nl.cumsum(p + nl.arange(0, 8))\n",
+      "29: 'cumsum' needs numbers, got (8) *int32 [type-mismatch]\n" },
     { "undefined_name", "", "    y = a + 1\n", "29: name 'a' is not defined [undefined-name]\n" },
     { "augmented_before_assigned", "", "    a += 1\n",
       "29: 'a' is read by '+=' before it is assigned [undefined-name]\n" },

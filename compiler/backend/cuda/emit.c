@@ -30,6 +30,7 @@ static EmitFn *const emit_by_op[IR_CODE_COUNT] = {
     [IR_ATOMIC_RMW] = cuda_emit_atomic_rmw,
     [IR_ATOMIC_CAS] = cuda_emit_atomic_cas,
     [IR_REDUCE] = cuda_emit_reduce,
+    [IR_CARRY] = cuda_emit_carry,
     [IR_DOT] = cuda_emit_dot,
     [IR_DOT_WAIT] = cuda_emit_dot_wait,
     [IR_FOR] = cuda_emit_for,

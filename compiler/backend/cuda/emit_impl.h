@@ -204,7 +204,7 @@ EmitFn cuda_emit_const, cuda_emit_arange, cuda_emit_splat, cuda_emit_program_id,
     cuda_emit_num_programs;
 EmitFn cuda_emit_same_slots, cuda_emit_broadcast;
 EmitFn cuda_emit_load, cuda_emit_store, cuda_emit_atomic_rmw, cuda_emit_atomic_cas;
-EmitFn cuda_emit_reduce, cuda_emit_convert, cuda_emit_dot, cuda_emit_dot_wait;
+EmitFn cuda_emit_reduce, cuda_emit_carry, cuda_emit_convert, cuda_emit_dot, cuda_emit_dot_wait;
 EmitFn cuda_emit_tile, cuda_emit_read_tile, cuda_emit_tile_put;
 EmitFn cuda_emit_async_copy, cuda_emit_async_commit, cuda_emit_async_wait;
 bool cuda_emit_convert_warp(Emit *e, const IrOp *op, const ConvertPlan *plan);

@@ -86,6 +86,22 @@ static HostCoords host_source_coords(HostEmit *e, const IrOp *op, const HostCoor
     }
 }
 
+/// Where an element of a CARRY comes from.
+static HostCoords host_carry_coords(HostEmit *e, const IrOp *op, const HostCoords *c)
+{
+    HostCoords from = *c;
+    const char *i = c->at[op->attr.scan.axis];
+    const long half = 1L << op->attr.scan.bit;
+    // The lowest bits of the index, all set in front of a half, all clear behind one.
+    from.at[op->attr.scan.axis] =
+        op->attr.scan.reverse
+            ? arena_printf(&e->scratch, "(((%s) & %ld) ? (%s) : ((%s) | %ld) & -%ld)", i, half, i, i,
+                           half, half)
+            : arena_printf(&e->scratch, "(((%s) & %ld) ? ((%s) & -%ld) - 1 : (%s))", i, half, i, half,
+                           i);
+    return from;
+}
+
 static const char *host_arange(HostEmit *e, const IrOp *op, const HostCoords *c)
 {
     const char *i = c->at[0];
@@ -198,6 +214,10 @@ const char *host_compute(HostEmit *e, const IrOp *op, const HostCoords *c)
     case IR_NUM_PROGRAMS: return arena_printf(&e->scratch, "program->grid[%d]", op->attr.axis);
     case IR_LOAD: return host_load(e, op, c);
     default: break;
+    }
+    if (op->code == IR_CARRY) {
+        const HostCoords from = host_carry_coords(e, op, c);
+        return host_at(e, op->args[0], &from);
     }
     if (ir_op_info[op->code].cls == OPCLASS_SHAPE) {
         HostCoords from = host_source_coords(e, op, c);

@@ -138,7 +138,7 @@ static void place_operands(HostEmit *e, const IrOp *op)
 static bool place_ends_group(const HostEmit *e, const IrOp *op)
 {
     OpClass cls = ir_op_info[op->code].cls;
-    if (cls == OPCLASS_CONTROL || cls == OPCLASS_REDUCE || cls == OPCLASS_DOT ||
+    if (cls == OPCLASS_CONTROL || cls == OPCLASS_REDUCE || cls == OPCLASS_SCAN || cls == OPCLASS_DOT ||
         cls == OPCLASS_ATOMIC || cls == OPCLASS_DEBUG)
         return true;
     if (op->code == IR_LOAD || op->code == IR_STORE)
