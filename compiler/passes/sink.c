@@ -70,6 +70,9 @@ static IrOp *place_of(const Sink *s, const IrOp *op)
     for (uint32_t i = 0; i < op->argc; i++)
         if (is_held_for(s, op, op->args[i], use))
             return NULL;
+    // What has moved there already stood behind `op`, and may use what `op` needs.
+    while (use->prev != NULL && use->prev->mark == use->mark)
+        use = use->prev;
     return use;
 }
 

@@ -21,7 +21,11 @@ typedef struct SinkCase {
 static const SinkCase cases[] = {
     { "an_address_with_what_it_alone_needs",
       AT("x", "%in") IDLE("i") "%one_ = splat %f : (512) fp32 " L "\n" STORE("x", "one_"),
-      "f(s)bbaps" },
+      "f(s)babps" },
+    { "what_two_of_them_use_in_front_of_both",
+      AT("x", "%in") "%q = mul %rx, %rx : (512) i32 " L "\n%k = cast %q : (512) fp32 " L
+                     "\n" IDLE("i") STORE("x", "k"),
+      "f(s)abpms" },
     { "not_what_the_loop_uses",
       AT("x", "%in") LOOP("i", "%v = load %px : (512) fp32 " L "\n" STORE("x", "v")), "abpf(ls)" },
     { "not_without_a_loop_between", AT("x", "%in") LOAD("x") AT("y", "%out") STORE("y", "x"),
@@ -37,10 +41,10 @@ static const SinkCase cases[] = {
       "abplf(s)abpmss" },
     { "in_the_body_of_a_loop",
       LOOP("o", AT("x", "%in") IDLE("i") "%k = splat %f : (512) fp32 " L "\n" STORE("x", "k")),
-      "f(f(s)bbaps)" },
+      "f(f(s)babps)" },
     { "behind_the_last_of_two",
       AT("x", "%in") IDLE("i") IDLE("j") "%k = splat %f : (512) fp32 " L "\n" STORE("x", "k"),
-      "f(s)f(s)bbaps" },
+      "f(s)f(s)babps" },
 };
 
 static void spell(const IrBlock *b, Buf *out)
