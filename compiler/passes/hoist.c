@@ -6,7 +6,8 @@
 /// memory, moves in front of the first of these, with the index arithmetic it needs, as long as the
 /// blocks that are live there leave room for others: with 16 slots each of a row, its weight and
 /// its bias that was worth 5 % on an H200, and what is larger costs more programs at a time than it
-/// saves. Needs layouts.
+/// saves. Quotients and roots of single numbers that do not depend on the exchange move along, to
+/// be there when it is over. Needs layouts.
 #include "layout/layout.h"
 #include "passes/axis_info.h"
 #include "passes/pass.h"
@@ -103,6 +104,22 @@ static bool is_fence(const IrOp *op)
            (op->code == IR_LOAD && (op->attr.mem.is_volatile || op->attr.mem.cache == CACHE_CV));
 }
 
+/// A number that takes long and no room.
+static bool is_slow_scalar(const IrOp *op)
+{
+    const bool is_slow = op->code == IR_DIV || op->code == IR_DIV_RN || op->code == IR_IDIV ||
+                         op->code == IR_REM || op->code == IR_CDIV || op->code == IR_SQRT ||
+                         op->code == IR_RSQRT;
+    return is_slow && !type_is_block(op->results[0]->type);
+}
+
+/// Moves what is made of the operands in front of `where` if they can come along.
+static void try_rise_scalar(IrOp *op, IrOp *where)
+{
+    if (can_rise(op->results[0], where))
+        rise(op, where);
+}
+
 /// Moves a load in front of `where` if all it needs can come along and there is room.
 static void try_rise(const Hoist *h, IrOp *load, IrOp *where)
 {
@@ -127,6 +144,8 @@ static void run_block(Hoist *h, IrBlock *b)
             exchange = op;
         else if (exchange != NULL && op->code == IR_LOAD)
             try_rise(h, op, exchange);
+        else if (exchange != NULL && is_slow_scalar(op))
+            try_rise_scalar(op, exchange);
     }
 }
 

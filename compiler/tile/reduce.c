@@ -115,6 +115,29 @@ static AstNode *keep_masked(Tile *t, Variable *var, AstNode *where, const Axes *
     return local;
 }
 
+/// A sum of squares of a variable has 0 beyond the ends when the variable has: its assignment puts
+/// it there from the next walk on, as one would write it, and other uses find it there, too.
+static void learn_zeroed(Tile *t, const Value *v, const Axes *axes)
+{
+    const AstBinary *square = v->ast->kind == AST_BINARY ? ast_binary(v->ast) : NULL;
+    if (!square || square->op != AST_MUL || square->lhs != square->rhs || t->chunk)
+        return;
+    const Value factor = { .ast = square->lhs };
+    const Variable *var = variable_of(t, &factor);
+    const bool is_float =
+        var && var->value.elem != SCALAR_COUNT && scalar_info[var->value.elem].cls == SCLASS_FLOAT;
+    if (!is_float)
+        return;
+    for (uint32_t i = 0; i < t->zeroed.len; i++)
+        if (t->zeroed.at[i].at == var->at)
+            return;
+    ZeroedPads pads = { .at = var->at };
+    for (unsigned i = 0; i < v->rank && i < var->value.rank; i++)
+        pads.on[i] = axes->on[i];
+    VEC_PUSH(t->arena, &t->zeroed, pads);
+    t->again = true;
+}
+
 /// `v` with the identity in the lanes beyond the axes that are reduced, where it is not there yet.
 static AstNode *masked(Tile *t, BuiltinId id, const Value *v, const Axes *axes)
 {
@@ -127,6 +150,8 @@ static AstNode *masked(Tile *t, BuiltinId id, const Value *v, const Axes *axes)
     }
     if (!mask)
         return v->ast;
+    if (pad == 0.0)
+        learn_zeroed(t, v, axes);
     AstNode *where = TILE_CALL(t, "where", mask, v->ast, other);
     Variable *var = pad != 0.0 && !tile_is_chunked(v) ? variable_of(t, v) : NULL;
     return var ? keep_masked(t, var, where, axes, pad) : where;
@@ -278,6 +303,16 @@ static AstNode *reduce_call(Tile *t, const TileArgs *args, const Axes *axes, boo
     return ast;
 }
 
+/// A sum by a count: by its inverse where that is as good, which can be had while others are still
+/// adding.
+static AstNode *mean_of(Tile *t, AstNode *sum, ScalarKind elem, AstNode *count)
+{
+    const bool is_float = elem == SCALAR_F32 || elem == SCALAR_F16 || elem == SCALAR_BF16;
+    return is_float
+               ? tile_binary(t, AST_MUL, sum, tile_binary(t, AST_DIV, tile_float(t, 1.0), count))
+               : tile_binary(t, AST_DIV, sum, count);
+}
+
 Value tile_reduce(Tile *t, const TileArgs *args)
 {
     Axes axes;
@@ -289,8 +324,7 @@ Value tile_reduce(Tile *t, const TileArgs *args)
     out.ast = reduce_call(t, args, &axes, keep);
     if (args->builtin->id != BUILTIN_MEAN)
         return out;
-    AstNode *count = count_of(t, &args->at[0], &axes);
-    out.ast = tile_binary(t, AST_DIV, out.ast, count);
+    out.ast = mean_of(t, out.ast, args->at[0].elem, count_of(t, &args->at[0], &axes));
     out.elem = out.elem == SCALAR_COUNT ? SCALAR_COUNT : rule_promote(out.elem, SCALAR_F32).kind;
     return out;
 }

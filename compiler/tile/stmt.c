@@ -19,6 +19,25 @@ static Value settled(Value v)
     return v;
 }
 
+/// `v`, as the assignment at `at` keeps it: with 0 beyond the ends of axes along which its square
+/// is summed.
+static Value zeroed(Tile *t, uint32_t at, Value v)
+{
+    AstNode *mask = NULL;
+    const ZeroedPads *pads = NULL;
+    for (uint32_t i = 0; i < t->zeroed.len && !t->chunk; i++)
+        pads = t->zeroed.at[i].at == at ? &t->zeroed.at[i] : pads;
+    for (unsigned i = 0; pads && i < v.rank; i++) {
+        const bool holds = v.pads[i].known && v.pads[i].value == 0.0;
+        if (pads->on[i] && tile_has_end(v.axes[i]) && !holds) {
+            mask = tile_both(t, AST_BIT_AND, mask, tile_where_mask(t, v.axes[i], i, v.rank));
+            v.pads[i] = tile_pad(0.0);
+        }
+    }
+    v.ast = mask ? TILE_CALL(t, "where", mask, v.ast, tile_float(t, 0.0)) : v.ast;
+    return v;
+}
+
 static void assign_name(Tile *t, const AstNode *target, Value v)
 {
     Sym name = ast_name(target)->name;
@@ -33,7 +52,10 @@ static void assign_name(Tile *t, const AstNode *target, Value v)
         tile_bind(t, name, v);
         return;
     }
+    if (v.kind == VALUE_BLOCK)
+        v = zeroed(t, target->span.lo, v);
     tile_bind(t, name, settled(tile_keep(t, name, v, false)));
+    tile_find(t, name)->at = target->span.lo;
 }
 
 /// Whether `n` reads a variable that one of the first `count` targets changes.

@@ -128,6 +128,7 @@ typedef struct Variable {
     Value value;
     unsigned depth;         ///< of the block of statements that assigned it
     const Value *unmasked;  ///< what it is behind that block, when `value` is a masked copy of it
+    uint32_t at;            ///< where that stands in the source
 } Variable;
 typedef VEC(Variable) Variables;
 
@@ -137,6 +138,12 @@ typedef struct LoopPads {
     Sym name;
     bool lost[TILE_MAX_RANK];
 } LoopPads;
+
+/// An assignment that puts 0 beyond the ends of some axes.
+typedef struct ZeroedPads {
+    uint32_t at;  ///< Variable.at
+    bool on[TILE_MAX_RANK];
+} ZeroedPads;
 
 /// What was learned of a loop over a tile of a product.
 typedef struct LoopForm {
@@ -198,6 +205,7 @@ typedef struct Tile {
     VEC(OpenParam *) opens;
     VEC(LoopPads) pads;
     VEC(LoopForm) forms;
+    VEC(ZeroedPads) zeroed;
     const AstFor *outer;          ///< the loop that becomes the grid
     VEC(Axis *) grid;             ///< its axes
     unsigned depth;               ///< of the block of statements that is walked

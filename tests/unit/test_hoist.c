@@ -1,6 +1,6 @@
-// test_hoist.c - which loads move in front of a reduction, as a word of the operations.
+// test_hoist.c - which loads and quotients move in front of a reduction, as a word of the operations.
 //
-// l load, v volatile load, s store, r reduce; everything else is left out.
+// l load, v volatile load, s store, r reduce, d quotient; everything else is left out.
 #include "layout_ir_case.h"
 
 #define L "@[reg=[1,2];lane=[4,8,16,32,64];warp=[128,256]]"                    // 512 elements, 4 slots
@@ -32,13 +32,20 @@ static const HoistCase cases[] = {
     { "not_what_depends_on_a_load_behind",
       LOAD("x", "%row") SUM("m", "x") "%k = load %weight {volatile} : fp32\n" SUM("n", "x") "%i = cast %k : i32\n"
       "%q = ptr_add %weight, %i : *fp32\n" LOAD("w", "%q") USE("w") USE("x"), "lrvlrss" },
+    { "quotients_of_numbers",
+      LOAD("x", "%row") SUM("m", "x") "%n = const 3.0 : fp32\n%q = div %n, %n : fp32\n%k = mul %m, %q : fp32\n"
+      USE("x") "store %row, %k\n", "ldrss" },
+    { "not_quotients_of_the_sum",
+      LOAD("x", "%row") SUM("m", "x") "%n = const 3.0 : fp32\n%q = div %m, %n : fp32\n" USE("x") "store %row, %q\n", "lrdss" },
     { "as_many_as_there_is_room_for", WIDE("x", "%row") SUM("m", "x") WIDE("w", "%weight") USE("x") USE("w"), "lrlss" },
 };
 
 static void spell(const IrBlock *b, Buf *out)
 {
     for (const IrOp *op = b->first; op != NULL; op = op->next) {
-        if (op->code == IR_LOAD)
+        if (op->code == IR_DIV)
+            buf_putc(out, 'd');
+        else if (op->code == IR_LOAD)
             buf_putc(out, op->attr.mem.is_volatile ? 'v' : 'l');
         else if (op->code == IR_STORE || op->code == IR_REDUCE)
             buf_putc(out, op->code == IR_STORE ? 's' : 'r');
