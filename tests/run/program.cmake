@@ -22,7 +22,8 @@ macro(newt_run_once name tag options)
     set(stem "${work}/w${warps}${tag}_${name}")
     add_custom_command(
       OUTPUT ${stem}.c ${stem}.h
-      COMMAND newtc --arch=${archs} --num-warps=${warps} --prefix=w${warps}${tag}_ --no-manifest ${options} ${arg_OPTIONS}
+      COMMAND newtc --arch=${archs} --num-warps=${warps} --prefix=w${warps}${tag}_ --no-manifest -Werror=serial-products
+              ${options} ${arg_OPTIONS}
               -MD -MF ${stem}.newt.d -o ${stem}.c ${case}
       DEPENDS ${case} newtc ${arg_DEPENDS}
       DEPFILE ${stem}.newt.d

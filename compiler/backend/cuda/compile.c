@@ -261,10 +261,20 @@ static const char *next_note(const char *log)
     return strstr(log, "(C75");
 }
 
+/// True when products wait for each other. One note tells only that ptxas put a wgmma.fence where it moved registers.
+static bool tells_of_waits(const char *log)
+{
+    static const char fence[] = "(C7519)";
+    for (const char *at = log; (at = next_note(at)) != NULL; at++)
+        if (strncmp(at, fence, sizeof fence - 1) != 0)
+            return true;
+    return false;
+}
+
 void cuda_report_mended(const CudaRequest *request, const CudaImage *image, Span span,
                         DiagSink *diags)
 {
-    if (!next_note(image->log) || request->unoptimised || may_hinder_ptxas(request))
+    if (!tells_of_waits(image->log) || request->unoptimised || may_hinder_ptxas(request))
         return;
     diag_report(diags, DIAG_SERIAL_PRODUCTS, span,
                 "ptxas has matrix products wait for each other in the CUDA C++ made for '%s' (%s)",

@@ -90,8 +90,10 @@ static const char **declare_carried(Emit *e, const IrOp *op, const IrBlock *name
             continue;
         }
         cuda_line(e, "%s;", decl);
-        if (named_by && !(op->code == IR_FOR && cuda_dot_begins_sum(op, i)))
+        if (named_by && !cuda_dot_begins_sum(op, i))
             emit_copy(e, result, names[i], cuda_place(e, op->args[op->argc - op->resultc + i]));
+        if (cuda_dot_carries_sum(op, i))  // else ptxas may move registers in the loop
+            cuda_line(e, "nt_wgmma_keep(%s);", names[i]);
     }
     return names;
 }

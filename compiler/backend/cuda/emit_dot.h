@@ -40,6 +40,8 @@ void cuda_dot_mma(Emit *e, const EmitDot *d);
 void cuda_dot_wgmma(Emit *e, const EmitDot *d);
 /// Fills `words` (emit_wgmma.c): what an asynchronous product reads is declared beside its sum.
 void cuda_dot_words(Emit *e, EmitDot *d);
+/// True when carried value `index` of a loop is a sum of products that run on into the next iteration.
+bool cuda_dot_carries_sum(const IrOp *loop, uint32_t index);
 /// True when carried value `index` of a loop is a sum that begins at zero in products of the loop, which is not
 /// cleared in front of it. Where it made no round the sum is cleared behind the wait for it.
 bool cuda_dot_begins_sum(const IrOp *loop, uint32_t index);

@@ -121,15 +121,19 @@ static bool leaves_registers(const IrBlock *body)
     return slots <= MOST_CLEARED_SLOTS && !has_words;
 }
 
-bool cuda_dot_begins_sum(const IrOp *loop, uint32_t index)
+bool cuda_dot_carries_sum(const IrOp *loop, uint32_t index)
 {
     const IrBlock *body = loop->regions[0];
-    if (!is_zero_constant(loop->args[3 + index]) || !leaves_registers(body))
-        return false;
-    for (const IrOp *op = body->first; op; op = op->next)
+    for (const IrOp *op = body->first; op && loop->code == IR_FOR; op = op->next)
         if (op->code == IR_DOT && op->attr.dot.carried && op->args[2] == body->args[1 + index])
             return true;
     return false;
+}
+
+bool cuda_dot_begins_sum(const IrOp *loop, uint32_t index)
+{
+    return loop->code == IR_FOR && is_zero_constant(loop->args[3 + index]) &&
+           leaves_registers(loop->regions[0]) && cuda_dot_carries_sum(loop, index);
 }
 
 /// Whether the product adds at step `k`, as an expression.
@@ -294,22 +298,36 @@ static void keep_words(Emit *e, const IrValue *sum)
     }
 }
 
+/// Clears a sum that its loop has not begun, since it made no round.
+static void clear_unbegun(Emit *e, const IrValue *sum)
+{
+    if (!cuda_dot_begins_sum(sum->def, sum->index))
+        return;
+    cuda_line(e, "if (%s < 0) {", cuda_ref(e, sum->def->results[sum->def->resultc - 1], "0"));
+    e->body.indent++;
+    const char *slot = cuda_loop(e, cuda_slots(sum), 1);
+    cuda_line(e, "%s = 0;", cuda_slot_of(e, sum, cuda_place(e, sum).text, slot));
+    cuda_loop_end(e, cuda_slots(sum), 1);
+    cuda_block_end(e);
+}
+
 bool cuda_emit_dot_wait(Emit *e, const IrOp *op)
 {
     const IrValue *sum = op->args[0];
-    cuda_line(e, "nt_wgmma_wait<%u>();", op->attr.groups);
+    // Once for several sums: ptxas takes what is still waited for as under way, and then no register may change.
+    if (!op->prev || op->prev->code != IR_DOT_WAIT || op->prev->attr.groups > op->attr.groups)
+        cuda_line(e, "nt_wgmma_wait<%u>();", op->attr.groups);
     if (sum->def->code == IR_FOR || !sum->def->attr.dot.carried)  // else it runs on
         cuda_line(e, "nt_wgmma_keep(%s);", cuda_place(e, sum).text);
     keep_words(e, sum);
-    if (sum->def->code == IR_FOR && cuda_dot_begins_sum(sum->def, sum->index)) {  // and never began
-        cuda_line(e, "if (%s < 0) {", cuda_ref(e, sum->def->results[sum->def->resultc - 1], "0"));
-        e->body.indent++;
-        const char *slot = cuda_loop(e, cuda_slots(sum), 1);
-        cuda_line(e, "%s = 0;", cuda_slot_of(e, sum, cuda_place(e, sum).text, slot));
-        cuda_loop_end(e, cuda_slots(sum), 1);
-        cuda_block_end(e);
-    }
     e->places[op->results[0]->id] = cuda_place(e, sum);
+    if (op->next->code == IR_DOT_WAIT)
+        return true;
+    const IrOp *wait = op;
+    while (wait->prev && wait->prev->code == IR_DOT_WAIT)
+        wait = wait->prev;
+    for (; wait != op->next; wait = wait->next)
+        clear_unbegun(e, wait->args[0]);
     return true;
 }
 
