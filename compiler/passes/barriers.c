@@ -50,6 +50,7 @@ typedef struct Barriers {
     const AxisInfo *axes;
     const uint32_t *uses;  ///< by value id
     bool *written;         ///< by parameter: something may be stored through it
+    AccessVec *back;       ///< by IrOp.mark of a loop: what its end sends to its beginning
 } Barriers;
 
 /* ---- what an operation does ---- */
@@ -305,7 +306,7 @@ static void forget_other_programs(const Barriers *b, const IrOp *loop, AccessVec
 
 static void walk_loop(const Barriers *b, IrOp *loop, AccessVec *pending)
 {
-    AccessVec back = { 0 }, out;
+    AccessVec *back = &b->back[loop->mark], out;
     uint32_t known;
     for (uint32_t r = 0; r < loop->regionc; r++) {
         AccessVec probe = copy_of(b, pending);
@@ -314,22 +315,23 @@ static void walk_loop(const Barriers *b, IrOp *loop, AccessVec *pending)
             break;
         }
     }
-    // Until the end of the body sends nothing new back to its beginning.
+    // Until the end of the body sends nothing new back to its beginning. A loop around this one comes
+    // again: what was sent back then still is, or each depth of loops would double the walks.
     do {
-        known = back.len;
+        known = back->len;
         AccessVec now = copy_of(b, pending);
-        add_all(b, &now, &back, NULL);
+        add_all(b, &now, back, NULL);
         out = copy_of(b, &now);
         for (uint32_t r = 0; r < loop->regionc; r++) {
             walk(b, loop->regions[r], &now);
             if (loop->code == IR_WHILE && r == 0)
                 out = copy_of(b, &now);
         }
-        add_all(b, &back, &now, loop);
-        forget_other_programs(b, loop, &back);
+        add_all(b, back, &now, loop);
+        forget_other_programs(b, loop, back);
         if (loop->code == IR_FOR)
             add_all(b, &out, &now, NULL);
-    } while (back.len > known);
+    } while (back->len > known);
     *pending = out;
 }
 
@@ -410,13 +412,24 @@ static bool note_written(IrOp *op, void *cx)
     return true;
 }
 
+static bool number_loop(IrOp *op, void *cx)
+{
+    uint32_t *count = cx;
+    if (op->regionc > 0)
+        op->mark = (*count)++;
+    return true;
+}
+
 bool pass_barriers(PassCtx *cx, IrFunc *fn)
 {
+    uint32_t loops = 0;
+    ir_walk(fn, number_loop, &loops);
     Barriers b = { .arena = cx->arena,
                    .fn = fn,
                    .axes = axis_info_compute(fn, cx->arena),
                    .uses = ir_count_uses(fn, cx->arena),
-                   .written = ARENA_NEW_N(cx->arena, bool, fn->body->argc) };
+                   .written = ARENA_NEW_N(cx->arena, bool, fn->body->argc),
+                   .back = ARENA_NEW_N(cx->arena, AccessVec, loops) };
     AccessVec pending = { 0 };
     ir_walk(fn, note_written, &b);
     walk(&b, fn->body, &pending);

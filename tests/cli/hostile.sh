@@ -60,6 +60,17 @@ hostile "import of nothing" 1 'err bad-import'
 printf 'import newt.language as nl\n\n\n@newt.jit\ndef f(n: nl.constexpr):\n    return f(n + 1)\n\n\n@newt.kernel(grid=(1,))\ndef k(x: nl.ptr[nl.int32]):\n    nl.store(x, f(0))\n' >"$work/text"
 hostile "endless recursion" 1 'err error'
 
+# Passes that look at a loop's body twice must not do so at each depth again.
+fresh
+awk 'BEGIN {
+    print "import newt.language as nl\n\n\n@newt.kernel(grid=(1,))\ndef k(x: nl.ptr[nl.float32], n: nl.int32):"
+    for (i = 0; i < 60; i++) { pad = pad "    "; print pad "for i" i " in range(n):" }
+    print pad "    nl.store(x, nl.load(x) + 1.0)"
+}' >hostile.newt
+find . ! -name . | sort >"$work/before"
+timeout 20 "$newtc" --arch=sm_80 -S -o - hostile.newt >"$work/out" 2>"$work/err"
+judge "60 loops inside each other" 0 $? 'out int i59 = 0'
+
 # Not enough memory is exit code 2, not a crash. A sanitizer needs more address space than it gets here.
 fresh
 if (ulimit -v 2000000 && "$newtc" --version) >"$work/out" 2>/dev/null; then
