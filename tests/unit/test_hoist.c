@@ -5,12 +5,16 @@
 
 #define L "@[reg=[1,2];lane=[4,8,16,32,64];warp=[128,256]]"                    // 512 elements, 4 slots
 #define W "@[reg=[1,2,512,1024,2048];lane=[4,8,16,32,64];warp=[128,256]]"      // 4096, 32 slots
+#define E "@[reg=[1,2,512];lane=[4,8,16,32,64];warp=[128,256]]"                // 1024, 8 slots
+#define S "@[reg=[1,2,512,1024];lane=[4,8,16,32,64];warp=[128,256]]"           // 2048, 16 slots
 #define AT(NAME, BASE, N, LAYOUT)                                              \
     "%r" NAME " = arange 0, " N " : (" N ") i32 " LAYOUT "\n"                  \
     "%s" NAME " = splat " BASE " : (" N ") *fp32 " LAYOUT "\n"                 \
     "%p" NAME " = ptr_add %s" NAME ", %r" NAME " : (" N ") *fp32 " LAYOUT "\n"
 #define LOAD(NAME, BASE) AT(NAME, BASE, "512", L) "%" NAME " = load %p" NAME " : (512) fp32 " L "\n"
 #define WIDE(NAME, BASE) AT(NAME, BASE, "4096", W) "%" NAME " = load %p" NAME " : (4096) fp32 " W "\n"
+#define EIGHT(NAME, BASE) AT(NAME, BASE, "1024", E) "%" NAME " = load %p" NAME " : (1024) fp32 " E "\n"
+#define SIXTEEN(NAME, BASE) AT(NAME, BASE, "2048", S) "%" NAME " = load %p" NAME " : (2048) fp32 " S "\n"
 #define SUM(NAME, OF) "%" NAME " = reduce %" OF " {kind=sum, axis=0} : fp32\n"
 #define USE(NAME) "store %p" NAME ", %" NAME "\n"
 
@@ -38,6 +42,11 @@ static const HoistCase cases[] = {
     { "not_quotients_of_the_sum",
       LOAD("x", "%row") SUM("m", "x") "%n = const 3.0 : fp32\n%q = div %m, %n : fp32\n" USE("x") "store %row, %q\n", "lrdss" },
     { "as_many_as_there_is_room_for", WIDE("x", "%row") SUM("m", "x") WIDE("w", "%weight") USE("x") USE("w"), "lrlss" },
+    // 32 registers a thread make a full multiprocessor: 8 + 8 do not leave enough of them, 16 never did.
+    { "not_where_it_empties_a_multiprocessor", EIGHT("x", "%row") SUM("m", "x") EIGHT("w", "%weight") USE("x") USE("w"),
+      "lrlss" },
+    { "where_it_is_not_full_anyway", SIXTEEN("x", "%row") SUM("m", "x") SIXTEEN("w", "%weight") USE("x") USE("w"),
+      "llrss" },
 };
 
 static void spell(const IrBlock *b, Buf *out)
