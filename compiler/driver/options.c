@@ -66,9 +66,18 @@ static bool opt_INT(OptCx *cx, void *field, const char *value)
     return true;
 }
 
+/// A number of things of which there is at least one.
+static bool opt_COUNT(OptCx *cx, void *field, const char *value)
+{
+    return opt_INT(cx, field, value) &&
+           (*(int *)field > 0 || opt_fail(cx, value, "it takes a whole number from 1 on"));
+}
+
 /// Calls `each` for every comma-separated word.
 static bool opt_words(OptCx *cx, const char *value, bool (*each)(OptCx *, const char *))
 {
+    if (!*value)
+        return opt_fail(cx, value, "it takes words with commas between");
     while (*value) {
         size_t len = strcspn(value, ",");
         if (len && !each(cx, arena_strndup(cx->arena, value, len)))

@@ -157,10 +157,21 @@ void options_note_unknown_warnings(const Options *opt)
     }
 }
 
+/// What says something about a rule needs one.
+static bool check_depfile(const Options *opt)
+{
+    if (opt->dep != DEP_NONE || (!opt->dep_file && !opt->dep_targets.len && !opt->dep_phony))
+        return true;
+    return check_fail("%s says something about a rule for make; ask for one by -M or -MD",
+                      opt->dep_file          ? "-MF"
+                      : opt->dep_targets.len ? "-MT"
+                                             : "-MP");
+}
+
 bool options_check(Arena *a, const Options *opt)
 {
     if (opt->inputs.len == 0)
         return check_fail("no input file; newtc --help shows how to call it");
     return check_output(a, opt) && check_pass(a, opt) && check_names(opt) && check_numbers(opt) &&
-           check_warnings(a, opt);
+           check_depfile(opt) && check_warnings(a, opt);
 }

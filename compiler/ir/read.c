@@ -114,6 +114,7 @@ static bool read_argument(IrReader *r, IrBlock *b)
     uint32_t at = r->at;
     if (!read_name(r, '%', &full) || !ir_text_expect(r, ':') || !ir_text_type(r, &type))
         return false;
+    assert(full);
     Sym hint = hint_of(r, full);
     IrValue *v = b == r->fn->body ? ir_func_param(r->fn, hint ? hint : full, type.type)
                                   : ir_block_arg(r->fn, b, type.type, hint);
@@ -157,7 +158,6 @@ static bool read_operands(IrReader *r, IrDraft *d)
 {
     IrArity arity = ir_arity(d->code);
     uint32_t given = 0;
-    assert(arity.required >= 0 && arity.optional >= 0);
     if (d->code == IR_CONST || d->code == IR_ARANGE)
         return read_number_operands(r, d);
     for (int i = 0; i < arity.required + arity.optional; i++)
@@ -172,13 +172,15 @@ static bool read_operands(IrReader *r, IrDraft *d)
             IrValue *v;
             if (!read_value(r, &v))
                 return false;
-            if (given < arity.required)
+            if (given < arity.required) {
+                assert(given < d->args.len);
                 d->args.at[given] = v;
-            else if (arity.variadic)
+            } else if (arity.variadic) {
                 VEC_PUSH(r->arena, &d->args, v);
-            else
+            } else {
                 return ir_text_fail(r, at, "'%s' takes %d operands", ir_op_info[d->code].mnemonic,
                                     arity.required);
+            }
             given++;
         }
         if (!ir_text_accept(r, ','))

@@ -107,6 +107,10 @@ static bool take_extents(Lower *cx, Val v, Span span, IrValue **out)
     }
     for (uint32_t i = 0; i < 3; i++) {
         const char *what = arena_printf(cx->arena, "grid extent %u", i);
+        if (i < n && at[i].kind == VAL_CONST && at[i].c.kind == CONST_INT && at[i].c.v.i < 0) {
+            lower_error(cx, DIAG_BAD_VALUE, span, "%s is negative", what);
+            return false;
+        }
         out[i] = i < n ? take_integer(cx, at[i], what, span) : ir_const_int(&cx->b, i64, 1);
         if (!out[i])
             return false;

@@ -141,8 +141,8 @@ IrValue *lower_broadcast_to(Lower *cx, IrValue *v, const Type *shape_like, Span 
 bool lower_broadcast(Lower *cx, IrValue **v, const Span *spans, uint32_t n, Span span);
 /// Binary, comparison and unary operators on any Vals: constants fold, else IR by rules.h.
 /// `span` is the whole expression's.
-Val lower_binary(Lower *cx, AstBinaryOp op, Operand a, Operand b, Span span);
-Val lower_compare(Lower *cx, AstCompareOp op, Operand a, Operand b, Span span);
+Val lower_binary(Lower *cx, AstBinaryOp op, Operand left, Operand right, Span span);
+Val lower_compare(Lower *cx, AstCompareOp op, Operand left, Operand right, Span span);
 Val lower_unary(Lower *cx, AstUnaryOp op, Val a, Span span);
 /// A typed conversion as `.to(elem)` does (casts.c); reports what cannot be cast.
 Val lower_cast(Lower *cx, Val v, const Type *elem, bool bitcast, const char *rounding, Span span);

@@ -223,9 +223,14 @@ static bool fits_i32(const ConstVal *c)
     return c->kind == CONST_INT && c->v.i >= INT32_MIN && c->v.i <= INT32_MAX;
 }
 
-static Val concat(Lower *cx, Val a, Val b)
+static Val concat(Lower *cx, Val a, Val b, Span span)
 {
+    enum { MOST_ITEMS = 1 << 16 };
     Val out = { .kind = VAL_TUPLE };
+    if (a.tuple.len > MOST_ITEMS - b.tuple.len) {
+        lower_error(cx, DIAG_BAD_VALUE, span, "the result of '+' is longer than %d", MOST_ITEMS);
+        return val_error();
+    }
     out.tuple.len = a.tuple.len + b.tuple.len;
     out.tuple.at = ARENA_NEW_N(cx->arena, Val, out.tuple.len);
     for (uint32_t i = 0; i < out.tuple.len; i++)
@@ -266,7 +271,7 @@ Val lower_binary(Lower *cx, AstBinaryOp op, Operand left, Operand right, Span sp
         return out;
     }
     if (op == AST_ADD && a.kind == VAL_TUPLE && b.kind == VAL_TUPLE)
-        return concat(cx, a, b);
+        return concat(cx, a, b, span);
     if (is_pointer(a) || is_pointer(b))
         return pointer_binary(cx, op, left, right, span);
     const char *text = ast_binary_text[op];

@@ -209,6 +209,11 @@ static const AstNode *parse_grid(Enumerate *e, const char *text)
 static bool make_grid(Enumerate *e, const Variant *generic, IrFunc **out)
 {
     const AstNode *grid = generic->function->grid;
+    if (grid && e->opt->grid && e->opt->kernel_count > 0) {
+        diag_report(e->p->diags, DIAG_BAD_VALUE, grid->span, "'%s' has a grid, and --grid another",
+                    generic->function->name->text);
+        return false;
+    }
     if (!grid && e->opt->grid && !(grid = parse_grid(e, e->opt->grid)))
         return false;
     if (!grid)
@@ -344,6 +349,12 @@ static bool add_unit(Enumerate *e, Function *f, const AstCall *instance)
             return false;
     if (!configs.len && !add_config(e, &b, instance, NULL, &s))
         return false;
+    if (configs.len && !b.configs.len) {
+        diag_report(e->p->diags, DIAG_BAD_VALUE, f->def->name_span,
+                    "--configs names no configuration of '%s'", f->name->text);
+        diag_help(e->p->diags, "the manifest that --configs=all gives lists them");
+        return false;
+    }
     b.unit.variants = b.variants.at;
     b.unit.variant_names = b.names.at;
     b.unit.variant_count = b.variants.len;

@@ -3,7 +3,7 @@
 #include "sema/constval_impl.h"
 #include <string.h>
 
-enum { SEQUENCE_LIMIT = 1 << 20 };  // longest string or tuple that `*` may make
+enum { SEQUENCE_LIMIT = 1 << 20 };  // longest string or tuple that `*` and `+` may make
 
 static uint32_t length_of(const ConstVal *v)
 {
@@ -34,8 +34,13 @@ static void put(ConstVal *out, uint32_t at, const ConstVal *v)
         memcpy((ConstVal *)out->v.tuple.at + at, v->v.tuple.at, n * sizeof(ConstVal));
 }
 
-static ConstVal join(ConstCx *cx, const ConstVal *a, const ConstVal *b)
+static ConstVal join(ConstCx *cx, const ConstVal *a, const ConstVal *b, Span span)
 {
+    if (length_of(a) > SEQUENCE_LIMIT - length_of(b)) {
+        diag_report(cx->diags, DIAG_BAD_VALUE, span, "the result of '+' is longer than %d",
+                    SEQUENCE_LIMIT);
+        return const_error();
+    }
     ConstVal out = make(cx, a, length_of(a) + length_of(b));
     put(&out, 0, a);
     put(&out, length_of(a), b);
@@ -62,7 +67,7 @@ ConstVal const_sequence_binary(ConstCx *cx, AstBinaryOp op, const ConstVal *a, c
                                Span span)
 {
     if (op == AST_ADD && is_sequence(a) && a->kind == b->kind)
-        return join(cx, a, b);
+        return join(cx, a, b, span);
     if (op == AST_MUL && is_sequence(a) && const_is_int(b))
         return repeat(cx, a, b, span);
     if (op == AST_MUL && is_sequence(b) && const_is_int(a))

@@ -28,6 +28,7 @@ report            | 0 | --emit=report -o - good.newt       | out sm_80: 128 thre
 fits one of two   | 0 | --arch=sm_80,sm_90a --emit=header,cubin --configs=N32_W4_S3,N512_W16_S3 configs.newt | err configs.newt:4:49: note: configuration 'N512_W16_S3' of 'product' is left out on sm_80: needs 196608 bytes .*\[config-left-out\] ; files configs.h configs.product.N32_W4_S3.sm_80.cubin configs.product.N32_W4_S3.sm_90a.cubin configs.product.N512_W16_S3.sm_90a.cubin
 fits nowhere      | 1 | --arch=sm_80 --configs=N512_W16_S3 configs.newt | err configs.newt:6:5: error: no configuration of 'product' fits sm_80 \[shared-memory\]
 all of them       | 0 | --arch=sm_90a --emit=header -o - configs.newt | out PRODUCT_N1024_W16_S3 = 2, ; out ^    ///   fits none of the architectures
+none of that name | 1 | --arch=sm_80 --configs=N999 configs.newt | err configs.newt:6:5: error: --configs names no configuration of 'product' \[bad-value\] ; files
 only the default  | 0 | --arch=sm_80 --configs=default --emit=cuda configs.newt | files configs.cu
 by its ways       | 0 | --arch=sm_90a --configs="N=64 K=32 copy='sync' persistent=0" --emit=header -o - configs.newt | out PRODUCT_N64_K32_W4_S3_SYNC_FLAT
 by its values     | 0 | --arch=sm_80 --configs="N=64 K=32 num_warps=2 maxnreg=96" --emit=cuda -o - configs.newt | out __maxnreg__.96.

@@ -21,6 +21,12 @@ bad prefix          | 2 | --prefix=1-x good.newt            | err --prefix is '1
 bad namespace       | 2 | --namespace=a:b good.newt         | err --namespace is 'a:b'
 bad macro           | 2 | --export-macro='a b' good.newt    | err --export-macro is 'a b'
 nine stages         | 2 | --num-stages=9 good.newt          | err --num-stages is 9
+no stages           | 2 | --num-stages=0 good.newt          | err '0' does not fit option '--num-stages': it takes a whole number from 1 on
+no warps            | 2 | --num-warps 0 good.newt           | err '0' does not fit option '--num-warps': it takes a whole number from 1 on
+no kinds            | 2 | --emit= good.newt                 | err '' does not fit option '--emit': it takes words with commas between
+no archs            | 2 | --arch= good.newt                 | err '' does not fit option '--arch': it takes words
+a rule's file alone | 2 | -MF a.d good.newt                 | err -MF says something about a rule for make; ask for one by -M or -MD ; files
+a second grid       | 1 | --arch=host --kernel=good --grid=4 good.newt | err 'good' has a grid, and --grid another \[bad-value\] ; files
 tile layer          | 0 | -E good.newt                      | out def good ; files
 unknown pass        | 2 | --emit=ir-after:foo good.newt     | err there is no pass 'foo'; the passes, in order: fold
 pass run too often  | 2 | --emit=ir-after:fold.9 good.newt  | err there is no pass 'fold.9'
