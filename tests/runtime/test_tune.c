@@ -331,6 +331,34 @@ static void test_budget(void **state)
     buffers_free(&b);
 }
 
+/// A reference that is to be kept is computed also where the store knows all verdicts, and then used.
+static void test_kept_reference(void **state)
+{
+    (void)state;
+    Buffers b = buffers_new(open_named("host"));
+    NewtTuneResult result;
+    NewtTuneReference *kept = NULL;
+    NewtTuneOptions options = { .size = sizeof options, .store = store };
+    assert_int_equal(newt_tune_(tuned_right, b.device, NULL, &b.args, &options, &result), NEWT_OK);
+    options.kept = &kept;
+    assert_int_equal(newt_tune_(tuned_right, b.device, NULL, &b.args, &options, &result), NEWT_OK);
+    assert_int_equal(result.tried, 0);
+    assert_non_null(kept);
+    const NewtTuneReference *first = kept;
+    options.again = 1;
+    options.best = 1e-3;  // far below what is measured: fewer runs, the same verdicts
+    assert_int_equal(newt_tune_(tuned_right, b.device, NULL, &b.args, &options, &result), NEWT_OK);
+    assert_int_equal(result.tried, 2);
+    assert_int_equal(result.config, TUNED_FAST);
+    assert_ptr_equal(kept, first);
+    newt_tune_reference_free(kept);
+    options.best = -1;
+    options.kept = NULL;
+    assert_int_equal(newt_tune_(tuned_right, b.device, NULL, &b.args, &options, &result),
+                     NEWT_BAD_ARGUMENT);
+    buffers_free(&b);
+}
+
 /* ---- GPUs ---- */
 
 static void test_gpu_goes_on_behind_a_fault(void **state)
@@ -538,6 +566,7 @@ int main(void)
         cmocka_unit_test_setup(test_sizes, reset),
         cmocka_unit_test_setup(test_bad_arguments, reset),
         cmocka_unit_test_setup(test_budget, reset),
+        cmocka_unit_test_setup(test_kept_reference, reset),
         cmocka_unit_test_setup(test_gpu_goes_on_behind_a_fault, reset),
         cmocka_unit_test_setup(test_gpu_samples, reset),
         cmocka_unit_test_setup(test_gpu_samples_find_a_wrong_reference, reset),
