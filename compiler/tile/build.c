@@ -67,7 +67,8 @@ AstNode *tile_list(Tile *t, AstKind kind, uint32_t count, AstNode *const *items)
 {
     AstNode **at = ARENA_NEW_N(t->arena, AstNode *, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        at[i] = items[i];
+        if (!(at[i] = items[i]))
+            return NULL;
     AstNodes list = { at, count };
     return kind == AST_TUPLE ? AST_MAKE(t->arena, TUPLE, Tuple, t->span, .items = list)
                              : AST_MAKE(t->arena, LIST, List, t->span, .items = list);
@@ -84,11 +85,22 @@ AstNode *tile_compare(Tile *t, AstNode *a, AstCompareOp op, AstNode *b)
                     .operands = { operands, 2 });
 }
 
+/// `n`, or a report: tiles, tensors and lists of them are no expressions of blocks.
+static AstNode *passed(Tile *t, AstNode *n)
+{
+    if (n)
+        return n;
+    if (diag_error_met(t->program->diags) == t->errors)
+        tile_fault(t, DIAG_TYPE_MISMATCH, t->span,
+                   "a tile, a tensor or a list of them is no value here");
+    return tile_int(t, 0);
+}
+
 AstNode *tile_call(Tile *t, AstNode *callee, uint32_t count, AstNode *const *args)
 {
     AstNode **at = ARENA_NEW_N(t->arena, AstNode *, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        at[i] = args[i];
+        at[i] = passed(t, args[i]);
     return AST_MAKE(t->arena, CALL, Call, t->span, .callee = callee, .args = { at, count });
 }
 
@@ -98,8 +110,9 @@ AstNode *tile_with(Tile *t, AstNode *call, const char *name, AstNode *value)
     AstNode **at = ARENA_NEW_N(t->arena, AstNode *, c->keywords.len + 1);
     for (uint32_t i = 0; i < c->keywords.len; i++)
         at[i] = c->keywords.at[i];
-    at[c->keywords.len] = AST_MAKE(t->arena, KEYWORD, Keyword, t->span,
-                                   .name = sym_of(t->program->syms, name), .value = value);
+    at[c->keywords.len] =
+        AST_MAKE(t->arena, KEYWORD, Keyword, t->span, .name = sym_of(t->program->syms, name),
+                 .value = passed(t, value));
     return AST_MAKE(t->arena, CALL, Call, t->span, .callee = c->callee, .args = c->args,
                     .keywords = { at, c->keywords.len + 1 });
 }

@@ -246,6 +246,7 @@ AstNode *tile_call(Tile *t, AstNode *callee, uint32_t count, AstNode *const *arg
               (AstNode *[]){ __VA_ARGS__ })
 /// The call with `name=value` behind it.
 AstNode *tile_with(Tile *t, AstNode *call, const char *name, AstNode *value);
+/// NULL where an item is: a list of tiles stands for nothing in the language of blocks.
 AstNode *tile_list(Tile *t, AstKind kind, uint32_t count, AstNode *const *items);
 /// v[:, None] and so on: axis `at` of `rank`; v itself for rank 1.
 AstNode *tile_spread(Tile *t, AstNode *v, unsigned at, unsigned rank);
