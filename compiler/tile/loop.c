@@ -298,7 +298,7 @@ static void range_loop(Tile *t, const AstFor *n)
     Value iter = tile_expr(t, n->iter);
     if (iter.kind == VALUE_ERROR)
         return;
-    if (n->target->kind != AST_NAME || iter.ast->kind != AST_CALL) {
+    if (n->target->kind != AST_NAME || !iter.ast || iter.ast->kind != AST_CALL) {
         tile_fault(t, DIAG_TYPE_MISMATCH, n->iter->span,
                    "a loop needs tile(...), grid(...), range(...) or static_range(...)");
         return;

@@ -247,7 +247,10 @@ static void branch(Tile *t, const AstIf *n)
                    "a condition must be one value, got %s; use where", tile_text(t, &cond));
         return;
     }
-    if (cond.kind == VALUE_ERROR)
+    if (cond.kind != VALUE_ERROR && !cond.ast)
+        tile_fault(t, DIAG_TYPE_MISMATCH, n->cond->span, "a condition must be a number, got %s",
+                   tile_text(t, &cond));
+    if (cond.kind == VALUE_ERROR || !cond.ast)
         return;
     tile_hold_sizes(t, n->body);
     tile_hold_sizes(t, n->orelse);
