@@ -27,7 +27,8 @@ static bool shared_check(const Event &e)
     if (all < machine.programs.size() * part_bytes && offset < machine.shared_bytes && e.bytes <= machine.shared_bytes - offset)
         return true;
     report(SIMT_OUT_OF_BOUNDS, e.pc, -1, nullptr, "%s %u bytes at byte %lld of %u bytes of shared memory",
-           e.is_write ? "writes" : "reads", e.bytes, (long long)offset, machine.shared_bytes);
+           e.is_write ? "writes" : "reads", e.bytes, (long long)offset - (offset < part_bytes / 2 ? 0 : (long long)part_bytes),
+           machine.shared_bytes);
     return false;
 }
 
@@ -53,9 +54,12 @@ bool memory_contains(const Event &e)
 
 bool memory_check(const Event &e)
 {
-    if ((uintptr_t)e.at % e.bytes)
-        report(SIMT_MISALIGNED, e.pc, -1, nullptr, "%s %u bytes at %p, which is not a multiple of that",
-               e.is_write ? "writes" : "reads", e.bytes, e.at);
+    if ((uintptr_t)e.at % e.bytes) {
+        char where[64];
+        snprintf(where, sizeof where, e.is_shared ? "shared byte %llu" : "%#llx", e.is_shared ? (unsigned long long)shared_offset(e.at) : (unsigned long long)(uintptr_t)e.at);
+        report(SIMT_MISALIGNED, e.pc, -1, nullptr, "%s %u bytes at %s, which is not a multiple of that",
+               e.is_write ? "writes" : "reads", e.bytes, where);
+    }
     return memory_contains(e);
 }
 

@@ -47,7 +47,7 @@ static const Row rows[] = {
     { "shared_outside", THREADS, SIMT_OUT_OF_BOUNDS, "shared memory" },
     { "local_outside", THREADS, SIMT_OUT_OF_BOUNDS, "planted.newt:65|local array" },
     { "global_misaligned", THREADS, SIMT_MISALIGNED, "planted.newt:70|reads 16 bytes" },
-    { "shared_misaligned", THREADS, SIMT_MISALIGNED, "writes 8 bytes" },
+    { "shared_misaligned", THREADS, SIMT_MISALIGNED, "writes 8 bytes at shared byte 4, which" },
     { "divergent_barrier", THREADS, SIMT_DIVERGENT_BARRIER, "planted.newt:80|planted.newt:82" },
     { "skipped_barrier", THREADS, SIMT_MISSING_ARRIVAL, "" },
     { "early_return", THREADS, SIMT_MISSING_ARRIVAL, "" },
