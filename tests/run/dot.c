@@ -44,14 +44,21 @@ FIXED(batch_f16)
 FIXED(batch_f32)
 FIXED(batch_bf16)
 
-/// One product of random sizes, each factor's axes in a random order.
-static void run_mm(RunCx *cx, Product p, Mm *launch, int32_t most, const char *what)
+/// Each order of the factors' axes has a variant of its own for sizes in units of 16 bytes.
+enum { ORDERS = 4, AT_RANDOM = ORDERS };
+
+/// One product. `order`: which factors' axes are turned, in units of 16 elements and with many steps along K; or all of it at
+/// random.
+static void run_mm(RunCx *cx, Product p, Mm *launch, int32_t most, unsigned order, const char *what)
 {
-    p.m = (int32_t)run_between(cx, 1, most);
-    p.n = (int32_t)run_between(cx, 1, most);
-    p.k = (int32_t)run_between(cx, 1, 2 * most);
-    const bool turn_a = run_random(cx) % 2, turn_b = run_random(cx) % 2;
-    const int32_t pad = (int32_t)run_between(cx, 0, 1) * 8;
+    const int32_t unit = order == AT_RANDOM ? 1 : 16;
+    if (order == AT_RANDOM)
+        order = (unsigned)(run_random(cx) % ORDERS);
+    p.m = unit * (int32_t)run_between(cx, 1, most / unit);
+    p.n = unit * (int32_t)run_between(cx, 1, most / unit);
+    p.k = unit * (int32_t)run_between(cx, unit == 1 ? 1 : most / unit, 2 * most / unit);
+    const bool turn_a = order & 1, turn_b = order & 2;
+    const int32_t pad = (int32_t)run_between(cx, 0, 1) * (unit == 1 ? 8 : 16);
     p.a_row = turn_a ? 1 : (p.k + 15) / 16 * 16 + pad;
     p.a_col = turn_a ? (p.m + 15) / 16 * 16 + pad : 1;
     p.b_row = turn_b ? 1 : p.n + pad;
@@ -93,8 +100,8 @@ static void types(RunCx *cx)
         { { NEWT_F8E4M3, NEWT_F8E5M2, NEWT_F32, .tf32 = false }, mm_fp8, "e4m3 by e5m2" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int round = 0; round < ROUNDS; round++) {
-            run_mm(cx, cases[i].p, cases[i].launch, 100, cases[i].name);
+        for (unsigned order = 0; order <= AT_RANDOM; order++) {
+            run_mm(cx, cases[i].p, cases[i].launch, 100, order, cases[i].name);
             run_release(cx);
         }
 }
@@ -106,15 +113,15 @@ static void shapes(RunCx *cx)
     static const Product f32 = { NEWT_F32, NEWT_F32, NEWT_F32, .tf32 = false };
     static const Product i8 = { NEWT_I8, NEWT_I8, NEWT_I32, .tf32 = false };
     for (int round = 0; round < ROUNDS; round++) {
-        run_mm(cx, f16, mm_16, 40, "16 x 16 x 16");
-        run_mm(cx, bf16, mm_16x8, 40, "16 x 8 x 16");
-        run_mm(cx, f16, mm_128x32, 150, "128 x 32 x 16");
-        run_mm(cx, f16, mm_32x128, 150, "32 x 128 x 64");
-        run_mm(cx, f16, mm_deep, 100, "16 x 64 x 128");
-        run_mm(cx, f16, mm_1x16, 20, "1 x 16 x 32");
-        run_mm(cx, f32, mm_16x1, 20, "16 x 1 x 16");
-        run_mm(cx, f16, mm_1x1, 5, "1 x 1 x 16");
-        run_mm(cx, i8, mm_8x4, 20, "8 x 4 x 32");
+        run_mm(cx, f16, mm_16, 40, AT_RANDOM, "16 x 16 x 16");
+        run_mm(cx, bf16, mm_16x8, 40, AT_RANDOM, "16 x 8 x 16");
+        run_mm(cx, f16, mm_128x32, 150, AT_RANDOM, "128 x 32 x 16");
+        run_mm(cx, f16, mm_32x128, 150, AT_RANDOM, "32 x 128 x 64");
+        run_mm(cx, f16, mm_deep, 100, AT_RANDOM, "16 x 64 x 128");
+        run_mm(cx, f16, mm_1x16, 20, AT_RANDOM, "1 x 16 x 32");
+        run_mm(cx, f32, mm_16x1, 20, AT_RANDOM, "16 x 1 x 16");
+        run_mm(cx, f16, mm_1x1, 5, AT_RANDOM, "1 x 1 x 16");
+        run_mm(cx, i8, mm_8x4, 20, AT_RANDOM, "8 x 4 x 32");
         run_release(cx);
     }
 }
