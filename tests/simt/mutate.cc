@@ -141,7 +141,7 @@ static std::string next_code(const std::string &after)
 
 // All mutants of one line. Lines of the preprocessor, comments and declarations of kernels stay.
 static void mutate_line(const std::string &object, const std::string &before, const std::string &line,
-                        const std::string &after, std::vector<Mutant> &out)
+                        const std::string &after, const std::regex &only, std::vector<Mutant> &out)
 {
     if (line.empty() || line[0] != ' ' || trimmed(line).compare(0, 2, "//") == 0)
         return;
@@ -150,6 +150,8 @@ static void mutate_line(const std::string &object, const std::string &before, co
         if (line.find(word) != std::string::npos)
             shown += " " + next_code(after);
     for (const Operator &op : operators) {
+        if (!std::regex_search(op.name, only))
+            continue;
         const std::regex pattern(op.pattern);
         for (std::sregex_iterator i(line.begin(), line.end(), pattern), end; i != end; ++i) {
             const size_t at = (size_t)i->position();
@@ -161,8 +163,9 @@ static void mutate_line(const std::string &object, const std::string &before, co
     static const std::regex scratch(R"((NT_SHARED\(.*, )(\d+)\);)");
     std::smatch m;
     const std::string other = scratch_before(before);
-    if (std::regex_search(line, m, scratch) && !other.empty() && other != m[2])
-        out.push_back({ object, "scratch overlaps", shown,
+    const char overlaps[] = "scratch overlaps";
+    if (std::regex_search(overlaps, only) && std::regex_search(line, m, scratch) && !other.empty() && other != m[2])
+        out.push_back({ object, overlaps, shown,
                         before + m.prefix().str() + m[1].str() + other + ");" + m.suffix().str() + "\n" + after, "" });
 }
 
@@ -195,7 +198,7 @@ static Used used_by(const std::string &command)
 }
 
 // Mutants of the kernels that run: a change in one that does not run cannot be noticed.
-static void mutate(const std::string &object, const Used &used, std::vector<Mutant> &out)
+static void mutate(const std::string &object, const Used &used, const std::regex &only, std::vector<Mutant> &out)
 {
     std::string text = read_file(object.substr(0, object.size() - 3) + ".cu");
     text.resize(std::min(text.size(), text.find(simt_entries_mark)));
@@ -210,7 +213,7 @@ static void mutate(const std::string &object, const Used &used, std::vector<Muta
         }
         const size_t known = out.size();
         if (runs)
-            mutate_line(object, text.substr(0, at), line, text.substr(std::min(end + 1, text.size())), out);
+            mutate_line(object, text.substr(0, at), line, text.substr(std::min(end + 1, text.size())), only, out);
         for (size_t i = known; i < out.size(); i++)
             out[i].kernel = kernel;
         at = end + 1;
@@ -327,9 +330,7 @@ int main(int argc, char **argv)
     std::vector<Mutant> mutants;
     const Used used = used_by(command);
     for (const std::string &object : used.objects)
-        mutate(object, used, mutants);
-    mutants.erase(std::remove_if(mutants.begin(), mutants.end(), [&](const Mutant &m) { return !std::regex_search(m.name, settings.only); }),
-                  mutants.end());
+        mutate(object, used, settings.only, mutants);
     if (mutants.empty()) {
         fprintf(stderr, "simt_mutate: '%s' loads no object, or there is nothing to change\n", command.c_str());
         return 2;
