@@ -163,11 +163,9 @@ static unsigned without_axis(unsigned axes, unsigned at)
 static bool is_one(const IrValue *v)
 {
     assert(v);
-    while (v->def && (v->def->code == IR_SPLAT || v->def->code == IR_CAST)) {
+    while (v->def && (v->def->code == IR_SPLAT || v->def->code == IR_CAST))
         v = v->def->args[0];
-        assert(v);
-    }
-    return ir_is_const(v) && !v->def->attr.konst.is_float && v->def->attr.konst.i == 1;
+    return v->def && ir_is_const(v) && !v->def->attr.konst.is_float && v->def->attr.konst.i == 1;
 }
 
 static Along along(Reach *r, const IrValue *v);
