@@ -49,7 +49,7 @@ void tuner_help(void)
 /// The value of an option that is `--name=VALUE` or `--name VALUE`; NULL when `arg` is another one.
 static const char *value_of(const char *name, int argc, char **argv, int *at)
 {
-    assert(name);
+    assert(argv[*at]);  // arguments end at argc, not before
     const size_t len = strlen(name);
     if (strncmp(argv[*at], name, len) != 0)
         return NULL;
