@@ -252,7 +252,7 @@ static void embedding(RunCx *cx)
 
 static void pooling(RunCx *cx)
 {
-    enum { H = 21, W = 18, HO = (H - 1) / 2 + 1, WO = (W - 1) / 2 + 1 };
+    enum { H = 21, W = 19, HO = (H - 1) / 2 + 1, WO = (W - 1) / 2 + 1 };
     float x[H * W], got[HO * WO];
     int64_t index[HO * WO];
     for (int i = 0; i < H * W; i++)
