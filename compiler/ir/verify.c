@@ -28,7 +28,8 @@ bool ir_verify_carry(IrVerifier *v, const IrOp *op)
     const int axis = op->attr.scan.axis, bit = op->attr.scan.bit;
     if (!type_is_block(type) || !type_is_num(type) || op->results[0]->type != type)
         return ir_verify_fault(v, op, "a block of numbers is carried along an axis");
-    if (axis < 0 || axis >= type->rank || bit < 0 || bit > 30 || 2 << bit > type->shape[axis])
+    if (axis < 0 || axis >= type->rank || bit < 0 || bit > 30 ||
+        INT64_C(2) << bit > type->shape[axis])
         return ir_verify_fault(v, op, "axis %d, bit %d", axis, bit);
     return true;
 }
