@@ -110,6 +110,15 @@ FUNCTIONS(bf16, BF16)
 FUNCTIONS(f32, F32)
 FUNCTIONS(f64, F64)
 
+/// The code of a signalling NaN.
+static uint64_t signalling(NewtType t)
+{
+    return t == NEWT_F16    ? 0x7d00
+           : t == NEWT_BF16 ? 0x7fa0
+           : t == NEWT_F32  ? 0x7fa00000
+                            : 0x7ff4000000000000;
+}
+
 typedef NewtStatus Powers(NewtDevice *device, void *x, void *y, void *out, int32_t n);
 
 static void run_powers(RunCx *cx, NewtType t, Powers *launch)
@@ -128,9 +137,14 @@ static void run_powers(RunCx *cx, NewtType t, Powers *launch)
         else
             num_put_code(t, y, i, num_code(t, y, run_random(cx) % COUNT));
     }
+    num_put_code(t, x, 0, signalling(t));
+    num_put(t, y, 0, 0);
+    num_put(t, x, 1, 1);
+    num_put_code(t, y, 1, signalling(t));
     RUN_OK(
         launch(cx->device, run_buffer(cx, x, bytes, 0), run_buffer(cx, y, bytes, 0), dout, COUNT));
     run_get(cx, dout, out);
+    assert_true(num_get(t, out, 0) == 1 && num_get(t, out, 1) == 1);
     for (size_t i = 0; i < COUNT; i++) {
         char what[96];
         Num a = num_get(t, x, i), b = num_get(t, y, i);

@@ -54,10 +54,18 @@ template <class T> static inline T simt_min(T a, T b)
         return simt_max(a, b);
     return a == b ? (std::signbit(a) ? a : b) : a < b ? a : b;
 }
+
+// A signalling NaN is no other to CUDA's pow than a quiet one: with 0, or as exponent of 1, it gives 1.
+template <class T> static inline T simt_pow(T a, T b)
+{
+    return std::pow(a != a ? (T)NAN : a, b != b ? (T)NAN : b);
+}
 #define fmaxf(a, b) simt_max<float>(a, b)
 #define fminf(a, b) simt_min<float>(a, b)
 #define fmax(a, b) simt_max<double>(a, b)
 #define fmin(a, b) simt_min<double>(a, b)
+#define powf(a, b) simt_pow<float>(a, b)
+#define pow(a, b) simt_pow<double>(a, b)
 
 // The floats next to a number, on the side that the direction names.
 template <class T> static inline float simt_below(T x)

@@ -299,6 +299,10 @@ NTH_FN uint64_t nth_umulhi_u64(uint64_t a, uint64_t b)
 }
 NTH_FN int64_t nth_umulhi_i64(int64_t a, int64_t b) { return (int64_t)nth_umulhi_u64((uint64_t)a, (uint64_t)b); }
 
+/* A signalling NaN becomes a quiet one: C's pow(NaN, 0) and pow(1, NaN) are 1 for these alone. */
+NTH_FN float nth_quiet_f(float x) { return x != x ? NAN : x; }
+NTH_FN double nth_quiet_(double x) { return x != x ? (double)NAN : x; }
+
 /* ---- floats: S is the type computed in, R rounds its result to the format ---- */
 #define NTH_FLOAT(T, S, F, R) \
     NTH_FN S nth_add_##T(S a, S b) { return R(a + b); } \
@@ -307,7 +311,7 @@ NTH_FN int64_t nth_umulhi_i64(int64_t a, int64_t b) { return (int64_t)nth_umulhi
     NTH_FN S nth_div_##T(S a, S b) { return R(a / b); } \
     NTH_FN S nth_div_rn_##T(S a, S b) { return R(a / b); } \
     NTH_FN S nth_rem_##T(S a, S b) { return R(fmod##F(a, b)); } \
-    NTH_FN S nth_pow_##T(S a, S b) { return R(pow##F(a, b)); } \
+    NTH_FN S nth_pow_##T(S a, S b) { return R(pow##F(nth_quiet_##F(a), nth_quiet_##F(b))); } \
     NTH_FN S nth_neg_##T(S a) { return -a; } \
     NTH_FN S nth_abs_##T(S a) { return fabs##F(a); } \
     NTH_FN S nth_exp_##T(S a) { return R(exp##F(a)); } \
